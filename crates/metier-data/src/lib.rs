@@ -2,12 +2,16 @@
 //!
 //! - [`Frame`] is a table in memory; [`read`] and [`write`](mod@write) bring it from and to CSV,
 //!   Parquet, JSONL and NPY files, with the file, row and column of whatever is wrong.
+//! - [`embedded`] holds the small real data sets that lie inside the program.
+//! - [`registry`] knows the others by name, and has them brought, checked and unpacked.
 
 #![forbid(unsafe_code)]
 
+pub mod embedded;
 mod frame;
 pub mod names;
 pub mod read;
+pub mod registry;
 pub mod write;
 
 pub use frame::{Column, Frame, Values, format_number};

@@ -15,7 +15,7 @@ mod csv;
 mod source;
 
 pub use csv::{CsvOptions, csv, csv_bytes};
-pub(crate) use source::ending;
+pub(crate) use source::{ending, gunzip, is_gzip};
 
 use crate::Frame;
 use metier_core::{Error, Result};

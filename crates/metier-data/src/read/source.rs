@@ -26,7 +26,8 @@ pub(crate) fn gunzip(raw: &[u8]) -> Result<Vec<u8>> {
     Ok(unpacked)
 }
 
-fn is_gzip(raw: &[u8]) -> bool {
+/// Whether the bytes begin as gzip does.
+pub(crate) fn is_gzip(raw: &[u8]) -> bool {
     raw.starts_with(&[0x1f, 0x8b])
 }
 
