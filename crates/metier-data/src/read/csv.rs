@@ -254,7 +254,15 @@ impl Kind {
 }
 
 fn parse_number(field: &str) -> Option<f64> {
-    field.parse().ok()
+    let value: f64 = field.parse().ok()?;
+    // An identifier whose last digits a number would lose is text.
+    if field.len() > 15
+        && let Ok(whole) = field.parse::<i128>()
+        && value as i128 != whole
+    {
+        return None;
+    }
+    Some(value)
 }
 
 fn parse_logical(field: &str) -> Option<f64> {

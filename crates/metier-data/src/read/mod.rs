@@ -11,10 +11,22 @@
 //!
 //! Text files may be compressed with gzip, whatever their name. `-` is CSV from standard input.
 
+mod cells;
 mod csv;
+mod idx;
+mod jsonl;
+mod npy;
+mod parquet;
 mod source;
+#[cfg(test)]
+mod tests;
+mod time;
 
 pub use csv::{CsvOptions, csv, csv_bytes};
+pub use idx::idx;
+pub use jsonl::jsonl;
+pub use npy::{npy, npz};
+pub use parquet::parquet;
 pub(crate) use source::{ending, gunzip, is_gzip};
 
 use crate::Frame;
@@ -35,6 +47,10 @@ pub fn frame(path: &Path) -> Result<Frame> {
     match source::ending(path).as_str() {
         _ if path == Path::new("-") => csv(path, &CsvOptions::default()),
         "csv" | "tsv" | "tab" | "txt" | "data" => csv(path, &CsvOptions::default()),
+        "parquet" | "pq" => parquet(path),
+        "jsonl" | "ndjson" => jsonl(path),
+        "npy" => npy::npy_frame(path),
+        "npz" => npy::npz_frame(path),
         other => Err(unknown_ending(path, other)),
     }
 }

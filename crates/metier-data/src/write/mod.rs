@@ -1,8 +1,14 @@
 //! Writers. A file is written whole or not at all.
 
 mod csv;
+mod jsonl;
+mod npy;
+mod parquet;
 
 pub use csv::csv;
+pub use jsonl::jsonl;
+pub use npy::npy;
+pub use parquet::parquet;
 
 use crate::Frame;
 use metier_core::{Error, Result};
@@ -17,6 +23,9 @@ pub fn frame(path: &Path, frame: &Frame) -> Result<()> {
         _ if path == Path::new("-") => csv(path, frame, b','),
         "csv" => csv(path, frame, b','),
         "tsv" => csv(path, frame, b'\t'),
+        "parquet" | "pq" => parquet(path, frame),
+        "jsonl" | "ndjson" => jsonl(path, frame),
+        "npy" => npy::frame(path, frame),
         ending => Err(Error::usage(format!("cannot write `.{ending}` files"))
             .in_file(path)
             .help("tables are written as .csv, .tsv, .parquet, .jsonl or .npy")),
