@@ -10,8 +10,11 @@
 pub mod embedded;
 mod frame;
 pub mod names;
+pub mod pickled;
+pub mod rdatasets;
 pub mod read;
 pub mod registry;
+pub mod survset;
 pub mod write;
 
 pub use frame::{Column, Frame, Values, format_number};
