@@ -54,7 +54,6 @@ pub fn csv(path: &Path, options: &CsvOptions) -> Result<Frame> {
 /// Those of [`csv`].
 pub fn csv_bytes(bytes: &[u8], path: &Path, options: &CsvOptions) -> Result<Frame> {
     parse(bytes, options)
-        .map(|(columns, rows)| (columns, rows))
         .and_then(|(columns, rows)| Ok(Frame::new(columns)?.with_origin(path, rows)))
         .map_err(|error| error.in_file(path))
 }
@@ -95,8 +94,13 @@ fn parse(bytes: &[u8], options: &CsvOptions) -> Result<(Vec<Column>, Rows)> {
         records.next(&mut record)?;
     }
     while let Some(line) = records.next(&mut record)? {
+        if records.stays_open(&record) {
+            return Err(Error::input("a quoted field that opens here is never closed")
+                .at_row(line)
+                .help("close the quote, or double the quotes that belong to the text"));
+        }
         if record.len() != width {
-            return Err(ragged(&record, &names, line, has_header, &records));
+            return Err(ragged(&record, &names, line, has_header));
         }
         for (kind, field) in kinds.iter_mut().zip(&record) {
             kind.push(field, &missing);
@@ -157,6 +161,7 @@ impl<'a> Text<'a> {
     fn records(&self, delimiter: u8) -> Records<'a> {
         Records {
             bytes: self.0,
+            start: 0,
             reader: ReaderBuilder::new()
                 .delimiter(delimiter)
                 .has_headers(false)
@@ -168,6 +173,8 @@ impl<'a> Text<'a> {
 
 struct Records<'a> {
     bytes: &'a [u8],
+    /// Where the last record begins.
+    start: usize,
     reader: Reader<&'a [u8]>,
 }
 
@@ -176,6 +183,7 @@ impl Records<'_> {
     fn next(&mut self, record: &mut ByteRecord) -> Result<Option<u64>> {
         // The reader passes over blank lines; the line of the record is the one after them.
         let from = self.reader.position().byte() as usize;
+        self.start = from;
         let line = self.reader.position().line();
         let more = self
             .reader
@@ -187,8 +195,15 @@ impl Records<'_> {
         Ok(more.then_some(line + skipped))
     }
 
-    fn at_end(&self) -> bool {
-        self.reader.is_done()
+    /// Whether the last record runs to the end of the text because a quote in it stays open.
+    fn stays_open(&self, record: &ByteRecord) -> bool {
+        let odd_quotes = || {
+            let record = &self.bytes[self.start..];
+            record.iter().filter(|&&byte| byte == b'"').count() % 2 == 1
+        };
+        self.reader.position().byte() as usize >= self.bytes.len()
+            && record.iter().any(|field| field.contains(&b'\n'))
+            && odd_quotes()
     }
 }
 
@@ -322,19 +337,7 @@ fn numbered(width: usize) -> Vec<String> {
     (1..=width).map(|index| format!("column_{index}")).collect()
 }
 
-fn ragged(
-    record: &ByteRecord,
-    names: &[String],
-    line: u64,
-    has_header: bool,
-    records: &Records<'_>,
-) -> Error {
-    let spans_lines = record.iter().any(|field| field.contains(&b'\n'));
-    if records.at_end() && spans_lines {
-        return Error::input("a quoted field that opens here is never closed")
-            .at_row(line)
-            .help("close the quote, or double the quotes that belong to the text");
-    }
+fn ragged(record: &ByteRecord, names: &[String], line: u64, has_header: bool) -> Error {
     let other = if has_header { "the header" } else { "the first row" };
     let fields =
         |count: usize| if count == 1 { "1 field".into() } else { format!("{count} fields") };

@@ -17,7 +17,7 @@ mod idx;
 mod jsonl;
 mod npy;
 mod parquet;
-mod source;
+pub(crate) mod source;
 #[cfg(test)]
 mod tests;
 mod time;

@@ -71,17 +71,17 @@ impl DataSet {
 
     /// What to do to have the set.
     pub(crate) fn how_to_get(&self) -> String {
+        let name = self.name;
         match self.source {
             Source::Public { repository, path } => {
                 let example = self.files.first().map_or("", |(file, _)| file);
                 format!(
-                    "it lies in the public repository {repository} ({path}); pass its path with \
-                     --data, or set METIER_SHARED to a folder that holds {}/{example}",
-                    self.name
+                    "it lies in the public repository {repository} ({path}); pass --data \
+                     {name}=PATH, or set METIER_SHARED to a folder that holds {name}/{example}",
                 )
             }
-            Source::Embedded => format!("run `metier data pull {}` to write it out", self.name),
-            _ => format!("run `metier data pull {}`, or pass its path with --data", self.name),
+            Source::Embedded => format!("run `metier data pull {name}` to write it out"),
+            _ => format!("run `metier data pull {name}`, or pass --data {name}=PATH"),
         }
     }
 }

@@ -12,6 +12,8 @@ mod catalogue;
 mod client;
 mod dataset;
 mod store;
+#[cfg(all(test, unix))]
+mod tests;
 mod unpack;
 
 pub use catalogue::catalogue;
