@@ -48,10 +48,10 @@ pub fn csv(path: &Path, options: &CsvOptions) -> Result<Frame> {
     csv_bytes(&bytes, path, options)
 }
 
-/// [`csv`] of bytes at hand; `path` is the name that errors give.
+/// [`csv()`] of bytes at hand; `path` is the name that errors give.
 ///
 /// # Errors
-/// Those of [`csv`].
+/// Those of [`csv()`].
 pub fn csv_bytes(bytes: &[u8], path: &Path, options: &CsvOptions) -> Result<Frame> {
     parse(bytes, options)
         .and_then(|(columns, rows)| Ok(Frame::new(columns)?.with_origin(path, rows)))

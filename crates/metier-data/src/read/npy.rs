@@ -122,7 +122,7 @@ impl ReadableElement for Number {
         let mut bytes = Vec::new();
         reader.read_to_end(&mut bytes)?;
         // The header may promise more than memory holds; what counts is what is there.
-        let needed = len.checked_mul(size).unwrap_or(usize::MAX);
+        let needed = len.saturating_mul(size);
         if bytes.len() < needed {
             return Err(ReadDataError::MissingData);
         }
