@@ -1,1 +1,4 @@
 //! metier-nn
+
+pub mod optim;
+pub mod train;
