@@ -66,3 +66,51 @@ pub(crate) fn stems(folder: &Path, ending: &str) -> Result<Vec<String>> {
     stems.sort();
     Ok(stems)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Rows, columns, missing values, events and total time, as pandas counts them.
+    const KNOWN: [(&str, usize, usize, usize, f64, f64); 10] = [
+        ("whas500", 461, 19, 0, 176.0, 440986.0),
+        ("grace", 1000, 8, 0, 324.0, 109847.5),
+        ("TRACE", 1878, 9, 0, 958.0, 8549.539078409205),
+        ("rott2", 2982, 14, 0, 1272.0, 255248.4272109),
+        ("vlbw", 617, 25, 432, 107.0, 34055.0),
+        ("flchain", 7874, 13, 1350, 2169.0, 28827047.0),
+        ("smarto", 3873, 29, 6357, 460.0, 5307308.2),
+        ("prostate", 502, 18, 19, 354.0, 18137.0),
+        ("rhc", 5735, 56, 7324, 3722.0, 1069207.0),
+        ("support2", 9105, 38, 34726, 6201.0, 4356286.0),
+    ];
+
+    #[test]
+    fn the_tables_are_those_that_pandas_reads() {
+        let Ok(folder) = registry::path(SET, None) else {
+            eprintln!("skipped: needs `metier data pull survset`");
+            return;
+        };
+        for (name, rows, columns, missing, events, time) in KNOWN {
+            let table = table_in(&folder, name).unwrap();
+            assert_eq!((table.height(), table.columns().len()), (rows, columns), "{name}");
+            let gaps = table.columns().iter().map(|column| column.values.missing());
+            assert_eq!(gaps.sum::<usize>(), missing, "{name}");
+            assert_eq!(table.numbers("event").unwrap().iter().sum::<f64>(), events, "{name}");
+            let total: f64 = table.numbers("time").unwrap().iter().sum();
+            assert!((total / time - 1.0).abs() < 1e-12, "{name}: {total}");
+        }
+        assert!(tables().unwrap().len() >= 77);
+    }
+
+    #[test]
+    fn an_unknown_table_is_answered_with_the_nearest() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("rott2.pickle"), b"not read").unwrap();
+        let error = table_in(folder.path(), "rott").unwrap_err();
+        assert_eq!(error.to_string(), "no table `rott` in survset");
+        assert_eq!(error.help_text(), Some("did you mean `rott2`? the tables are: rott2"));
+        // A name is looked up in the list, so it cannot lead out of the folder.
+        assert_eq!(table_in(folder.path(), "../rott2").unwrap_err().exit_code(), 2);
+    }
+}
