@@ -46,6 +46,12 @@ impl Deref for Samples {
     }
 }
 
+impl AsRef<[f64]> for Samples {
+    fn as_ref(&self) -> &[f64] {
+        &self.0
+    }
+}
+
 impl From<Vec<f64>> for Samples {
     fn from(values: Vec<f64>) -> Self {
         Self(values)

@@ -8,7 +8,11 @@ mod claim;
 mod figure;
 mod lab;
 mod method;
+mod record;
+mod report;
+mod run;
 mod table;
+pub mod text;
 
 pub use bar::{Bar, Need};
 pub use claim::{Claim, Samples};
@@ -17,4 +21,7 @@ pub use figure::{
 };
 pub use lab::{Lab, Scale};
 pub use method::{Card, Finding, Method};
+pub use record::Record;
+pub use report::Report;
+pub use run::{Options, Outcome, exit_code, run, run_one};
 pub use table::{Cell, Table};

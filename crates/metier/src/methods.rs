@@ -1,0 +1,8 @@
+//! The methods that the program knows.
+
+use metier_core::Method;
+
+/// Every method, in the order of the page.
+pub fn methods() -> Vec<&'static dyn Method> {
+    vec![]
+}

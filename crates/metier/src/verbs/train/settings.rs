@@ -1,0 +1,312 @@
+//! What a run is told: its flags, and what its folder remembers of them.
+
+use metier_core::{Error, Result, files};
+use metier_data::registry;
+use metier_nn::corpus::LoaderConfig;
+use metier_nn::model::DecoderConfig;
+use metier_nn::train::{CheckpointStore, Decay, Schedule, TrainConfig};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+const FILE: &str = "run.json";
+
+/// The flags, none of which has to be given again when a run goes on.
+#[derive(clap::Args, Clone, Debug, Default, Serialize)]
+pub struct Choices {
+    /// gpt2-SIZE or llama-SIZE (nano, micro, mini, small, medium, large), a config.json, or a
+    /// checkpoint's folder to go on from its weights [default: gpt2-micro]
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// A text file, a folder of .txt files, a token file (.bin), or a data set's name
+    #[arg(long, value_name = "PATH")]
+    data: Option<String>,
+    /// byte, a tokenizer.json, or bpe:N to learn one of N tokens from the text [default: the
+    /// checkpoint's own, else byte]
+    #[arg(long, value_name = "TOKENIZER")]
+    tokenizer: Option<String>,
+    /// Steps hidden matrices: olion, adamw, lion, lion-rms, muon, muon-jordan, adamuon or signum
+    /// [default: olion]
+    #[arg(long, value_name = "NAME", help_heading = "Optimizer")]
+    optimizer: Option<String>,
+    /// Steps embeddings, norms and biases: adamw or lion [default: adamw, or the optimizer itself
+    /// where that steps everything]
+    #[arg(long, value_name = "NAME", help_heading = "Optimizer")]
+    aux: Option<String>,
+    /// The highest learning rate [default: 6e-4]
+    #[arg(long, value_name = "RATE", help_heading = "Optimizer")]
+    lr: Option<f32>,
+    /// The share of the old momentum in a step (olion, lion, lion-rms) or its decay (adamw)
+    #[arg(long, value_name = "BETA", help_heading = "Optimizer")]
+    beta1: Option<f32>,
+    /// The decay of the momentum (olion, lion, lion-rms) or of the squares (adamw)
+    #[arg(long, value_name = "BETA", help_heading = "Optimizer")]
+    beta2: Option<f32>,
+    /// The decay of the momentum (muon, adamuon, signum)
+    #[arg(long, value_name = "BETA", help_heading = "Optimizer")]
+    momentum: Option<f32>,
+    /// The decoupled decay of matrices [default: the optimizer's own, usually 0.1]
+    #[arg(long, value_name = "RATE", help_heading = "Optimizer")]
+    weight_decay: Option<f32>,
+    /// Newton–Schulz steps (olion, muon, adamuon) [default: 5]
+    #[arg(long, value_name = "N", help_heading = "Optimizer")]
+    ns_steps: Option<usize>,
+    /// quintic, polar-express or svd (olion, muon, adamuon) [default: quintic]
+    #[arg(long, value_name = "NAME", help_heading = "Optimizer")]
+    orthogonalizer: Option<String>,
+    /// Orthogonalize in every N-th step only (olion) [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Optimizer")]
+    orth_every: Option<usize>,
+    /// Orthogonalize the parts of fused matrices by themselves (olion)
+    #[arg(long, help_heading = "Optimizer")]
+    #[serde(skip_serializing_if = "is_false")]
+    split_fused: bool,
+    /// Give mixture routers to the matrix optimizer too
+    #[arg(long, help_heading = "Optimizer")]
+    #[serde(skip_serializing_if = "is_false")]
+    router_as_matrix: bool,
+    /// Assign the parameters that a regular expression finds: PATTERN=matrix or PATTERN=aux, with a
+    /// learning-rate factor as in PATTERN=aux:0.5; may be given several times
+    #[arg(long, value_name = "CHOICE", help_heading = "Optimizer")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    group: Vec<String>,
+    /// The number of steps [default: 1000]
+    #[arg(long, value_name = "N", help_heading = "Course")]
+    steps: Option<u64>,
+    /// Sequences per batch [default: 16]
+    #[arg(long, value_name = "N", help_heading = "Course")]
+    batch: Option<usize>,
+    /// Tokens per sequence [default: the model's context; 128 for a named model]
+    #[arg(long, value_name = "N", help_heading = "Course")]
+    context: Option<usize>,
+    /// Batches per step [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Course")]
+    accumulate: Option<u64>,
+    /// Steps over which the learning rate rises [default: a tenth of the steps]
+    #[arg(long, value_name = "N", help_heading = "Course")]
+    warmup: Option<u64>,
+    /// How it falls afterwards: cosine, linear or constant [default: cosine]
+    #[arg(long, value_name = "NAME", help_heading = "Course")]
+    schedule: Option<Decay>,
+    /// The share of the highest learning rate that it falls to [default: 0.1]
+    #[arg(long, value_name = "SHARE", help_heading = "Course")]
+    floor: Option<f32>,
+    /// The norm that gradients are scaled down to; 0 leaves them [default: 1]
+    #[arg(long, value_name = "NORM", help_heading = "Course")]
+    clip: Option<f32>,
+    /// Steps between measurements on held-out text; 0 for none [default: 100]
+    #[arg(long, value_name = "N", help_heading = "Course")]
+    eval_every: Option<u64>,
+    /// Batches per measurement [default: 16]
+    #[arg(long, value_name = "N", help_heading = "Course")]
+    eval_batches: Option<u64>,
+    /// Steps between samples of the model's writing; 0 for none [default: 0]
+    #[arg(long, value_name = "N", help_heading = "Course")]
+    sample_every: Option<u64>,
+    /// Steps between checkpoints; 0 for the last only [default: 500]
+    #[arg(long, value_name = "N", help_heading = "Course")]
+    save_every: Option<u64>,
+    /// How many checkpoints to keep [default: 2]
+    #[arg(long, value_name = "N", help_heading = "Course")]
+    keep: Option<usize>,
+    /// Seed of every random draw [default: 0]
+    #[arg(long, value_name = "N", help_heading = "Course")]
+    seed: Option<u64>,
+    /// Where the model runs: cpu, cuda:N or wgpu [default: cpu]
+    #[arg(long, value_name = "DEVICE", help_heading = "Course")]
+    device: Option<String>,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// Everything that a run is told, as `run.json` keeps it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    pub model: String,
+    pub data: Option<String>,
+    pub tokenizer: Option<String>,
+    pub optimizer: String,
+    pub aux: Option<String>,
+    pub lr: f32,
+    pub beta1: Option<f32>,
+    pub beta2: Option<f32>,
+    pub momentum: Option<f32>,
+    pub weight_decay: Option<f32>,
+    pub ns_steps: Option<usize>,
+    pub orthogonalizer: Option<String>,
+    pub orth_every: Option<usize>,
+    pub split_fused: bool,
+    pub router_as_matrix: bool,
+    pub group: Vec<String>,
+    pub steps: u64,
+    pub batch: usize,
+    pub context: Option<usize>,
+    pub accumulate: u64,
+    pub warmup: Option<u64>,
+    pub schedule: Decay,
+    pub floor: f32,
+    pub clip: f32,
+    pub eval_every: u64,
+    pub eval_batches: u64,
+    pub sample_every: u64,
+    pub save_every: u64,
+    pub keep: usize,
+    pub seed: u64,
+    pub device: String,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let TrainConfig { steps, schedule, accumulate, eval_every, eval_batches, .. } =
+            TrainConfig::default();
+        let TrainConfig { sample_every, save_every, keep, seed, .. } = TrainConfig::default();
+        Self {
+            model: "gpt2-micro".into(),
+            data: None,
+            tokenizer: None,
+            optimizer: "olion".into(),
+            aux: None,
+            lr: schedule.peak,
+            beta1: None,
+            beta2: None,
+            momentum: None,
+            weight_decay: None,
+            ns_steps: None,
+            orthogonalizer: None,
+            orth_every: None,
+            split_fused: false,
+            router_as_matrix: false,
+            group: Vec::new(),
+            steps,
+            batch: 16,
+            context: None,
+            accumulate,
+            warmup: None,
+            schedule: schedule.decay,
+            floor: schedule.floor,
+            clip: 1.0,
+            eval_every,
+            eval_batches,
+            sample_every,
+            save_every,
+            keep,
+            seed,
+            device: "cpu".into(),
+        }
+    }
+}
+
+/// What a run cannot change on its way without becoming another run.
+const FIXED: [&str; 7] =
+    ["model", "data", "tokenizer", "batch", "context", "accumulate", "seed"];
+
+impl Settings {
+    /// The settings of a run: what was chosen now, else what its folder remembers, else the usual.
+    ///
+    /// # Errors
+    /// A folder that holds a run already, or none to go on with; a choice that a run cannot change.
+    pub fn of(out: &Path, resume: bool, choices: &Choices) -> Result<Self> {
+        let file = out.join(FILE);
+        let internal = |error: serde_json::Error| Error::internal(error.to_string());
+        let saved = if resume { Some(Self::read(&file)?) } else { None };
+        if !resume && (file.exists() || CheckpointStore::new(out).latest()?.is_some()) {
+            return Err(Error::usage("this folder holds a run already").in_file(out).help(format!(
+                "`metier train --resume --out {}` goes on with it; a new run needs a new --out",
+                out.display()
+            )));
+        }
+        let base = saved.clone().unwrap_or_default();
+        let mut merged = serde_json::to_value(&base).map_err(internal)?;
+        let chosen = serde_json::to_value(choices).map_err(internal)?;
+        if let (Value::Object(merged), Value::Object(chosen)) = (&mut merged, chosen) {
+            for (field, value) in chosen.into_iter().filter(|(_, value)| !value.is_null()) {
+                let before = merged.get(&field).unwrap_or(&Value::Null);
+                if saved.is_some() && FIXED.contains(&field.as_str()) && *before != value {
+                    let flag = format!("--{field}");
+                    return Err(Error::usage(format!(
+                        "the run was started with {before} and cannot go on with {value}"
+                    ))
+                    .in_field(flag)
+                    .help("start a new run with another --out"));
+                }
+                merged.insert(field, value);
+            }
+        }
+        serde_json::from_value(merged).map_err(internal)
+    }
+
+    fn read(file: &Path) -> Result<Self> {
+        let text = match std::fs::read_to_string(file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(Error::missing("there is no run to go on with")
+                    .in_file(file.parent().unwrap_or(file))
+                    .help("leave out --resume to start one"));
+            }
+            Err(error) => return Err(Error::io(file, error)),
+        };
+        serde_json::from_str(&text)
+            .map_err(|error| Error::input(error.to_string()).in_file(file))
+    }
+
+    /// Writes the settings to the run's folder.
+    ///
+    /// # Errors
+    /// An I/O error that names the file.
+    pub fn write(&self, out: &Path) -> Result<()> {
+        let text = serde_json::to_string_pretty(self)
+            .map_err(|error| Error::internal(error.to_string()))?;
+        files::write_bytes(&out.join(FILE), format!("{text}\n").as_bytes())
+    }
+
+    /// The settings of the trainer.
+    pub fn train_config(&self) -> TrainConfig {
+        TrainConfig {
+            steps: self.steps,
+            schedule: Schedule {
+                peak: self.lr,
+                warmup: self.warmup.unwrap_or(self.steps / 10),
+                decay: self.schedule,
+                floor: self.floor,
+            },
+            clip: (self.clip != 0.0).then_some(self.clip),
+            accumulate: self.accumulate,
+            eval_every: self.eval_every,
+            eval_batches: self.eval_batches,
+            sample_every: self.sample_every,
+            save_every: self.save_every,
+            keep: self.keep,
+            seed: self.seed,
+        }
+    }
+
+    /// How text is cut for a model of this shape.
+    pub fn loader(&self, model: &DecoderConfig) -> LoaderConfig {
+        LoaderConfig {
+            batch: self.batch,
+            context: self.context.unwrap_or(model.context),
+            seed: self.seed,
+            shuffle: true,
+        }
+    }
+
+    /// Where the text is: a path, or a data set by name.
+    ///
+    /// # Errors
+    /// No data; a data set that is not there, with the command that gets it.
+    pub fn data_path(&self) -> Result<PathBuf> {
+        let data = self.data.as_deref().ok_or_else(|| {
+            Error::usage("there is nothing to train on")
+                .in_field("--data")
+                .help("a text file, a folder of .txt files, or the name of a data set")
+        })?;
+        let path = PathBuf::from(data);
+        if !path.exists() && registry::find(data).is_ok() {
+            return registry::path(data, None);
+        }
+        Ok(path)
+    }
+}
