@@ -8,6 +8,7 @@
 //! | `.parquet` `.pq` | flat Parquet tables ([`parquet`](fn@parquet)) |
 //! | `.jsonl` `.ndjson` | one JSON object per line ([`jsonl`](fn@jsonl)) |
 //! | `.npy` `.npz` | NumPy arrays as columns |
+//! | `.geojson` | points with their properties ([`read_points`](crate::geo::read_points)) |
 //!
 //! Text files may be compressed with gzip, whatever their name. `-` is CSV from standard input.
 
@@ -51,6 +52,7 @@ pub fn frame(path: &Path) -> Result<Frame> {
         "jsonl" | "ndjson" => jsonl(path),
         "npy" => npy::npy_frame(path),
         "npz" => npy::npz_frame(path),
+        "geojson" => crate::geo::read_points(path),
         other => Err(unknown_ending(path, other)),
     }
 }
@@ -63,5 +65,5 @@ fn unknown_ending(path: &Path, ending: &str) -> Error {
     };
     Error::usage(message)
         .in_file(path)
-        .help("tables are read from .csv, .tsv, .parquet, .jsonl, .npy and .npz files")
+        .help("tables are read from .csv, .tsv, .parquet, .jsonl, .npy, .npz and .geojson files")
 }

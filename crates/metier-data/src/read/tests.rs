@@ -78,6 +78,16 @@ fn csv_finds_the_delimiter() {
 }
 
 #[test]
+fn decimal_commas_go_with_semicolons() {
+    let frame = csv_of("lon;lat;list\n2,35;-48,85;1,2,3\n1;2.5;4\n").unwrap();
+    assert_eq!(numbers(&frame, "lon"), [2.35, 1.0]);
+    assert_eq!(numbers(&frame, "lat"), [-48.85, 2.5]);
+    assert_eq!(texts(&frame, "list"), [Some("1,2,3".into()), Some("4".into())]);
+    let frame = csv_of("2,35;48,85\n1,5;2,5\n").unwrap();
+    assert_eq!(numbers(&frame, "column_2"), [48.85, 2.5]);
+}
+
+#[test]
 fn csv_tells_a_header_from_data() {
     for (text, header, first) in [
         ("1,2\n3,4\n", false, "column_1"),
@@ -102,8 +112,8 @@ fn csv_takes_what_is_given() {
         missing: vec!["-9".into()],
         text: vec!["column_2".into()],
     };
-    let frame = csv_bytes(b"1,5;-9\n2;07\n", Path::new("t"), &options).unwrap();
-    assert_eq!(texts(&frame, "column_1"), [Some("1,5".into()), Some("2".into())]);
+    let frame = csv_bytes(b"1.5.0;-9\n2;07\n", Path::new("t"), &options).unwrap();
+    assert_eq!(texts(&frame, "column_1"), [Some("1.5.0".into()), Some("2".into())]);
     assert_eq!(texts(&frame, "column_2"), [None, Some("07".into())]);
     let options = CsvOptions { text: vec!["zipp".into()], ..CsvOptions::default() };
     refuses(
@@ -196,10 +206,20 @@ fn missing_files_and_unknown_endings() {
     let error = super::frame(Path::new("/nowhere/a.csv")).unwrap_err();
     assert_eq!(error.exit_code(), 3);
     assert!(error.to_string().starts_with("/nowhere/a.csv: "), "{error}");
-    let help = "tables are read from .csv, .tsv, .parquet, .jsonl, .npy and .npz files";
+    let help = "tables are read from .csv, .tsv, .parquet, .jsonl, .npy, .npz and .geojson files";
     refuses(super::frame(Path::new("a.xlsx")), "a.xlsx: cannot read `.xlsx` files as tables", help);
     let no_ending = "cohort: the name has no ending to tell its format";
     refuses(super::frame(Path::new("cohort")), no_ending, help);
+}
+
+#[test]
+fn geojson_points_are_a_table() {
+    let text = r#"{"type":"FeatureCollection","features":[{"type":"Feature",
+        "properties":{"price":7},"geometry":{"type":"Point","coordinates":[139.7,35.7]}}]}"#;
+    let (_folder, path) = file("t.geojson", text);
+    let frame = super::frame(&path).unwrap();
+    assert_eq!(numbers(&frame, "lon"), [139.7]);
+    assert_eq!(numbers(&frame, "price"), [7.0]);
 }
 
 #[test]

@@ -224,6 +224,13 @@ impl Store {
     /// # Errors
     /// Those of [`registry::verify`](super::verify).
     pub fn verify(&self, set: &DataSet, progress: &dyn Progress) -> Result<usize> {
+        progress.begin(&format!("checking {}", set.name), None);
+        let outcome = self.verify_files(set, progress);
+        progress.finish();
+        outcome
+    }
+
+    fn verify_files(&self, set: &DataSet, progress: &dyn Progress) -> Result<usize> {
         if set.source == Source::Embedded && !self.has(set) {
             for part in set.embedded {
                 embedded::content(part)?;
