@@ -5,6 +5,7 @@
 
 mod bar;
 mod claim;
+pub mod draw;
 mod figure;
 mod lab;
 mod method;

@@ -66,7 +66,8 @@ pub fn number(value: f64) -> String {
     number_to(value, 4)
 }
 
-fn number_to(value: f64, significant: i32) -> String {
+/// A number to this many significant digits.
+pub fn number_to(value: f64, significant: i32) -> String {
     if !value.is_finite() {
         return if value.is_nan() { "not a number".into() } else { format!("{value}") };
     }
