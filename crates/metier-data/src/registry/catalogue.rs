@@ -367,7 +367,7 @@ static SETS: &[DataSet] = &[
             "b8cbb061a85206d729d91cdc2981f43c9e0d99209dce588d3af5f7934408b9df",
         )],
         used_by: &["sp-ucb-olp"],
-        ..public("kvcache-ai/Mooncake", "conversation_trace.jsonl")
+        ..public("kvcache-ai/Mooncake", "FAST25-release/traces/conversation_trace.jsonl")
     },
     DataSet {
         name: "bold",
@@ -444,7 +444,10 @@ static SETS: &[DataSet] = &[
         licence: "CC0",
         files: &[("train.csv", "76e418f4ca14e8f652439297e76e7f03b2602c75a704af7ce7835855a600b1a4")],
         used_by: &["zo-detox"],
-        ..public("unitaryai/detoxify", "tests/dummy_data")
+        ..public(
+            "unitaryai/detoxify",
+            "tests/dummy_data/jigsaw-toxic-comment-classification-challenge/train.csv",
+        )
     },
     DataSet {
         name: "math-500",
@@ -475,7 +478,7 @@ static SETS: &[DataSet] = &[
         licence: "CC0",
         files: &[("tetam.csv", "7d6e6e2677f766b7bcbc7784a680f2ba3f1fae8cf2fb649b759d7a91bebd23c7")],
         used_by: &["snrft"],
-        ..public("philotuxo/Position-Annotated-BLE-RSSI-Dataset", "hst")
+        ..public("philotuxo/Position-Annotated-BLE-RSSI-Dataset", "hst, as a table of means")
     },
     DataSet {
         name: "walks",
@@ -484,6 +487,6 @@ static SETS: &[DataSet] = &[
         licence: "CC0",
         files: &[("walks.csv", "22e42afed71502d198886bd16069bc06e36094ed7647c462c71b00e6e65f2c49")],
         used_by: &["pact"],
-        ..public("philotuxo/Position-Annotated-BLE-RSSI-Dataset", "trk")
+        ..public("philotuxo/Position-Annotated-BLE-RSSI-Dataset", "trk, positions alone")
     },
 ];
