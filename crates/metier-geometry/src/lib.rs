@@ -1,1 +1,14 @@
-//! metier-geometry
+//! Methods about shapes, places and distances.
+//!
+//! - [`slepian`] encodes places on the earth by functions that live inside a region.
+//!
+//! The numerics that they share: [`quadrature`], [`tridiagonal`] eigenpairs, places on the
+//! [`sphere`], and small learners ([`learn`]).
+
+#![forbid(unsafe_code)]
+
+pub mod learn;
+pub mod quadrature;
+pub mod slepian;
+pub mod sphere;
+pub mod tridiagonal;

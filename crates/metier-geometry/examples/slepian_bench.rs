@@ -1,0 +1,60 @@
+//! Times the Slepian basis and its evaluation on one thread, for `benches/slepian.py`: one line of
+//! JSON per case, in CPU seconds, the median of several runs.
+
+use metier_core::rng;
+use metier_geometry::slepian::{Region, SlepianBasis};
+use rand::RngExt;
+use std::time::Instant;
+
+const POINTS: usize = 20_640;
+
+fn main() {
+    // Everything on this thread, whose CPU time the kernel tells.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+    if let Err(error) = pool {
+        eprintln!("{error}");
+        return;
+    }
+    let mut rng = rng::stream(0, "points");
+    let lon: Vec<f64> = (0..POINTS).map(|_| rng.random_range(-124.3..-114.3)).collect();
+    let lat: Vec<f64> = (0..POINTS).map(|_| rng.random_range(32.5..42.0)).collect();
+    let cap = Region::cap(-119.5, 37.0, 7.5);
+    for l in [40, 80, 120, 300, 500] {
+        case("cap", &cap, l, &lon, &lat);
+    }
+    let outline = Region::Box { w: -124.5, s: 32.5, e: -114.0, n: 42.0 };
+    for l in [120, 300] {
+        case("box", &outline, l, &lon, &lat);
+    }
+}
+
+fn case(kind: &str, region: &Region, l: usize, lon: &[f64], lat: &[f64]) {
+    let Ok(basis) = SlepianBasis::new(region, l, 0.05, 4000) else { return };
+    let make = median(|| SlepianBasis::new(region, l, 0.05, 4000).map_or(0, |basis| basis.len()));
+    let evaluate = median(|| basis.evaluate(lon, lat).map_or(0, |features| features.len()));
+    println!(
+        "{{\"region\":\"{kind}\",\"l\":{l},\"modes\":{},\"points\":{POINTS},\"basis\":{make:.6},\
+         \"evaluate\":{evaluate:.6}}}",
+        basis.len()
+    );
+}
+
+// The median over runs that take half a second together, three at least.
+fn median(run: impl Fn() -> usize) -> f64 {
+    let begun = Instant::now();
+    let mut seconds = Vec::new();
+    while seconds.len() < 3 || (begun.elapsed().as_secs_f64() < 0.5 && seconds.len() < 50) {
+        let before = cpu_seconds(&begun);
+        std::hint::black_box(run());
+        seconds.push(cpu_seconds(&begun) - before);
+    }
+    seconds.sort_by(f64::total_cmp);
+    seconds[seconds.len() / 2]
+}
+
+// The time that this thread has run, or else the time that has passed.
+fn cpu_seconds(begun: &Instant) -> f64 {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = told.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
+    nanoseconds.map_or_else(|| begun.elapsed().as_secs_f64(), |ns| ns * 1e-9)
+}

@@ -1,0 +1,243 @@
+//! Multinomial logistic regression by L-BFGS.
+
+use super::ridge::moments;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use metier_core::{Error, Progress, Result};
+use ndarray::Array2;
+use std::collections::VecDeque;
+
+/// How the model is fitted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogisticConfig {
+    /// The weight of the data against the penalty on weights.
+    pub c: f64,
+    /// The most steps.
+    pub steps: usize,
+    /// The largest entry of the gradient, per row, at which fitting stops.
+    pub tolerance: f64,
+}
+
+impl Default for LogisticConfig {
+    fn default() -> Self {
+        Self { c: 1.0, steps: 300, tolerance: 1e-5 }
+    }
+}
+
+/// A fitted model; features are standardised inside.
+#[derive(Clone, Debug)]
+pub struct Logistic {
+    problem: Problem,
+    // One row per feature and one for the offset, one column per class.
+    weights: Vec<f64>,
+}
+
+impl Logistic {
+    /// Fits `classes` classes; labels are 0..classes.
+    ///
+    /// # Errors
+    /// Rows and labels that differ in number, a label out of range, or a request to stop.
+    pub fn fit(
+        config: &LogisticConfig,
+        x: &Array2<f32>,
+        labels: &[usize],
+        classes: usize,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        super::mlp::check(x, labels.len())?;
+        if let Some(row) = labels.iter().position(|label| *label >= classes) {
+            return Err(Error::input(format!("label {} of {classes} classes", labels[row]))
+                .at_row(row as u64 + 1));
+        }
+        let problem = Problem::new(x, classes);
+        let rows = problem.rows(x);
+        let n = labels.len();
+        let penalty = 1.0 / (config.c * n as f64);
+        let objective = |weights: &[f64]| problem.objective(weights, &rows, labels, penalty);
+        let start = vec![0.0; problem.size()];
+        let weights = minimise(objective, start, config, progress)?;
+        Ok(Self { problem, weights })
+    }
+
+    /// The most probable class of each row.
+    pub fn predict(&self, x: &Array2<f32>) -> Vec<usize> {
+        let rows = self.problem.rows(x);
+        let scores = self.problem.scores(&self.weights, &rows);
+        scores
+            .chunks_exact(self.problem.classes)
+            .map(|row| (1..row.len()).fold(0, |best, k| if row[k] > row[best] { k } else { best }))
+            .collect()
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Problem {
+    mean: Vec<f64>,
+    deviation: Vec<f64>,
+    classes: usize,
+}
+
+impl Problem {
+    fn new(x: &Array2<f32>, classes: usize) -> Self {
+        let (mean, deviation) = moments(x);
+        Self { mean, deviation, classes }
+    }
+
+    fn width(&self) -> usize {
+        self.mean.len() + 1
+    }
+
+    fn size(&self) -> usize {
+        self.width() * self.classes
+    }
+
+    // Standardised rows with a one at the end.
+    fn rows(&self, x: &Array2<f32>) -> Vec<f64> {
+        let mut rows = Vec::with_capacity(x.nrows() * self.width());
+        for row in x.rows() {
+            let moments = self.mean.iter().zip(&self.deviation);
+            rows.extend(row.iter().zip(moments).map(|(v, (m, d))| (f64::from(*v) - m) / d));
+            rows.push(1.0);
+        }
+        rows
+    }
+
+    fn scores(&self, weights: &[f64], rows: &[f64]) -> Vec<f64> {
+        let n = rows.len() / self.width();
+        let mut scores = vec![0.0; n * self.classes];
+        matmul(
+            MatMut::from_row_major_slice_mut(&mut scores, n, self.classes),
+            Accum::Replace,
+            MatRef::from_row_major_slice(rows, n, self.width()),
+            MatRef::from_row_major_slice(weights, self.width(), self.classes),
+            1.0,
+            Par::Seq,
+        );
+        scores
+    }
+
+    // The mean negative log likelihood with its penalty, and the gradient. The offset is free.
+    fn objective(
+        &self,
+        weights: &[f64],
+        rows: &[f64],
+        labels: &[usize],
+        penalty: f64,
+    ) -> (f64, Vec<f64>) {
+        let n = labels.len();
+        let mut scores = self.scores(weights, rows);
+        let mut loss = 0.0;
+        for (row, label) in scores.chunks_exact_mut(self.classes).zip(labels) {
+            let top = row.iter().fold(f64::NEG_INFINITY, |a, b| a.max(*b));
+            let own = row[*label];
+            row.iter_mut().for_each(|score| *score = (*score - top).exp());
+            let sum: f64 = row.iter().sum();
+            loss += (sum.ln() + top - own) / n as f64;
+            row.iter_mut().for_each(|p| *p /= sum * n as f64);
+            row[*label] -= 1.0 / n as f64;
+        }
+        let mut gradient = vec![0.0; self.size()];
+        matmul(
+            MatMut::from_row_major_slice_mut(&mut gradient, self.width(), self.classes),
+            Accum::Replace,
+            MatRef::from_row_major_slice(rows, n, self.width()).transpose(),
+            MatRef::from_row_major_slice(&scores, n, self.classes),
+            1.0,
+            Par::Seq,
+        );
+        let penalised = self.size() - self.classes;
+        for (g, w) in gradient.iter_mut().zip(weights).take(penalised) {
+            loss += 0.5 * penalty * w * w;
+            *g += penalty * w;
+        }
+        (loss, gradient)
+    }
+}
+
+const MEMORY: usize = 10;
+
+// Limited-memory BFGS with Armijo's backtracking; the objective is convex.
+fn minimise(
+    objective: impl Fn(&[f64]) -> (f64, Vec<f64>),
+    mut w: Vec<f64>,
+    config: &LogisticConfig,
+    progress: &dyn Progress,
+) -> Result<Vec<f64>> {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let (mut value, mut gradient) = objective(&w);
+    let mut past: VecDeque<(Vec<f64>, Vec<f64>, f64)> = VecDeque::new();
+    for step in 0..config.steps {
+        progress.check()?;
+        if gradient.iter().all(|g| g.abs() <= config.tolerance) {
+            break;
+        }
+        let mut direction: Vec<f64> = gradient.iter().map(|g| -g).collect();
+        let mut turns = Vec::with_capacity(past.len());
+        for (s, y, curvature) in past.iter().rev() {
+            let a = dot(s, &direction) / curvature;
+            direction.iter_mut().zip(y).for_each(|(d, y)| *d -= a * y);
+            turns.push(a);
+        }
+        if let Some((_, y, curvature)) = past.back() {
+            let scale = curvature / dot(y, y);
+            direction.iter_mut().for_each(|d| *d *= scale);
+        }
+        for ((s, y, curvature), a) in past.iter().zip(turns.iter().rev()) {
+            let b = dot(y, &direction) / curvature;
+            direction.iter_mut().zip(s).for_each(|(d, s)| *d += (a - b) * s);
+        }
+        let slope = dot(&gradient, &direction);
+        let mut length =
+            if step == 0 { 1.0 / dot(&gradient, &gradient).sqrt().max(1.0) } else { 1.0 };
+        let (next, next_value, next_gradient) = loop {
+            let next: Vec<f64> = w.iter().zip(&direction).map(|(w, d)| w + length * d).collect();
+            let (next_value, next_gradient) = objective(&next);
+            if next_value <= value + 1e-4 * length * slope {
+                break (next, next_value, next_gradient);
+            }
+            length *= 0.5;
+            if length < 1e-10 {
+                return Ok(w);
+            }
+        };
+        let s: Vec<f64> = next.iter().zip(&w).map(|(a, b)| a - b).collect();
+        let y: Vec<f64> = next_gradient.iter().zip(&gradient).map(|(a, b)| a - b).collect();
+        let curvature = dot(&s, &y);
+        if curvature > 1e-14 * dot(&y, &y) {
+            past.push_back((s, y, curvature));
+            if past.len() > MEMORY {
+                past.pop_front();
+            }
+        }
+        (w, value, gradient) = (next, next_value, next_gradient);
+    }
+    Ok(w)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use metier_core::Silent;
+
+    #[test]
+    fn the_gradient_vanishes_at_the_optimum() {
+        let x = Array2::from_shape_fn((90, 2), |(i, j)| ((i * (3 + j)) % 17) as f32);
+        let labels: Vec<usize> = (0..90).map(|i| (i * i + i / 7) % 3).collect();
+        let config = LogisticConfig { c: 10.0, tolerance: 1e-7, ..LogisticConfig::default() };
+        let model = Logistic::fit(&config, &x, &labels, 3, &Silent).unwrap();
+        let rows = model.problem.rows(&x);
+        let (_, gradient) = model.problem.objective(&model.weights, &rows, &labels, 1.0 / 900.0);
+        assert!(gradient.iter().all(|g| g.abs() < 1e-6), "{gradient:?}");
+    }
+
+    #[test]
+    fn separable_classes_are_told_apart() {
+        let x = Array2::from_shape_fn((60, 1), |(i, _)| i as f32);
+        let labels: Vec<usize> = (0..60).map(|i| i / 20).collect();
+        let config = LogisticConfig { c: 100.0, ..LogisticConfig::default() };
+        let model = Logistic::fit(&config, &x, &labels, 3, &Silent).unwrap();
+        assert!(super::super::accuracy(&labels, &model.predict(&x)) > 0.95);
+        let error = Logistic::fit(&config, &x, &labels, 2, &Silent).unwrap_err();
+        assert_eq!(error.to_string(), "row 41: label 2 of 2 classes");
+    }
+}

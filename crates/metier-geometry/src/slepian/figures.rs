@@ -1,0 +1,187 @@
+//! Pictures of a basis: its eigenvalues, and its functions over the coasts of the earth.
+
+use super::basis::SlepianBasis;
+use super::region::Region;
+use crate::sphere::{KM_PER_DEGREE, lon_lat, unit};
+use metier_core::evidence::{Axes, Line, MapPoints, Raster, WorldMap};
+use metier_core::{Figure, Plot, Result};
+use metier_data::geo::{Detail, borders, coastlines};
+
+/// The lambdas in order, with the Shannon number as a step.
+pub fn eigenvalue_curve(basis: &SlepianBasis) -> Figure {
+    let shannon = basis.shannon();
+    let mut lambda = basis.lambda().to_vec();
+    lambda.sort_by(|a, b| b.total_cmp(a));
+    let rank = (1..=lambda.len()).map(|k| k as f64).collect();
+    let lines = vec![
+        Line::new("lambda", rank, lambda),
+        Line::new(
+            format!("Shannon number K = {shannon:.1}"),
+            vec![shannon, shannon],
+            vec![0.0, 1.0],
+        ),
+    ];
+    let axes = Axes::new("function, most concentrated first", "energy inside the region");
+    Figure::new("eigenvalues", "How concentrated the functions are", Plot::Lines { axes, lines })
+        .caption(format!(
+            "L = {}: {} functions above the threshold. About K of them lie almost wholly inside.",
+            basis.bandwidth(),
+            basis.len()
+        ))
+}
+
+/// A window around the region, a quarter wider on each side: west, south, east, north.
+pub fn window_of(region: &Region) -> [f64; 4] {
+    let outline: Vec<(f64, f64)> = region.outline().into_iter().flatten().collect();
+    let south = outline.iter().fold(90.0f64, |low, place| low.min(place.1));
+    let north = outline.iter().fold(-90.0f64, |high, place| high.max(place.1));
+    // Longitudes as seen from the middle of the region, so that the date line is no border.
+    let sum = outline.iter().fold([0.0; 3], |sum, place| {
+        let v = unit(place.0, place.1);
+        [sum[0] + v[0], sum[1] + v[1], sum[2] + v[2]]
+    });
+    let (middle, _) = lon_lat(sum);
+    let seen = outline.iter().map(|place| (place.0 - middle + 540.0).rem_euclid(360.0) - 180.0);
+    let (west, east) =
+        seen.fold((0.0f64, 0.0f64), |(low, high), lon| (low.min(lon), high.max(lon)));
+    let polar = match region {
+        Region::Cap(cap) => cap.lat.abs() + cap.radius_deg > 88.0,
+        _ => east - west > 300.0,
+    };
+    let margin = 0.25 * (north - south).max(1.0);
+    let (low, high) = ((south - margin).max(-90.0), (north + margin).min(90.0));
+    if polar {
+        let reach = |lat: f64, pole: f64| if lat.abs() > 60.0 { pole } else { lat };
+        return [middle - 180.0, reach(low, -90.0), middle + 180.0, reach(high, 90.0)];
+    }
+    let side = 0.25 * (east - west).max(1.0);
+    [middle + west - side, low, middle + east + side, high]
+}
+
+/// A field over a window, given at the centres of a grid, with coasts, borders and the region.
+///
+/// # Errors
+/// What `field` returns.
+pub fn field_map(
+    region: &Region,
+    window: [f64; 4],
+    width: usize,
+    field: impl FnOnce(&[f64], &[f64]) -> Result<Vec<f64>>,
+) -> Result<WorldMap> {
+    let [w, s, e, n] = window;
+    let shrink = (0.5 * (s + n)).to_radians().cos().max(0.2);
+    let height = ((n - s) / ((e - w) * shrink) * width as f64).round().clamp(2.0, 2000.0) as usize;
+    let (mut lon, mut lat) = (Vec::new(), Vec::new());
+    for row in 0..height {
+        for column in 0..width {
+            lon.push(turn(w + (e - w) * (column as f64 + 0.5) / width as f64));
+            lat.push(n - (n - s) * (row as f64 + 0.5) / height as f64);
+        }
+    }
+    let values = field(&lon, &lat)?;
+    let detail = if (e - w).max(n - s) > 60.0 { Detail::Coarse } else { Detail::Fine };
+    let mut outlines = inside(coastlines(detail)?, window);
+    outlines.extend(inside(borders(detail)?, window));
+    Ok(WorldMap {
+        window,
+        raster: Some(Raster { height, width, values }),
+        outlines,
+        region: around(region.outline(), window),
+        points: None,
+        value_label: String::new(),
+        signed: true,
+    })
+}
+
+/// One function of the basis over its region.
+///
+/// # Errors
+/// A function that the basis does not have.
+pub fn mode_map(
+    region: &Region,
+    basis: &SlepianBasis,
+    mode: usize,
+    width: usize,
+) -> Result<Figure> {
+    let (Some(lambda), Some(name)) =
+        (basis.lambda().get(mode), basis.names().into_iter().nth(mode))
+    else {
+        return Err(metier_core::Error::usage(format!(
+            "function {mode} is asked for, where the basis has 0 to {}",
+            basis.len() - 1
+        ))
+        .in_field("mode"));
+    };
+    let mut map = field_map(region, window_of(region), width, |lon, lat| {
+        Ok(basis.evaluate(lon, lat)?.column(mode).iter().map(|value| f64::from(*value)).collect())
+    })?;
+    map.value_label = name.clone();
+    Ok(Figure::new(format!("mode-{mode}"), format!("Function {mode}: {name}"), Plot::Map(map))
+        .caption(format!(
+            "{:.2} % of its energy lies inside the outlined region; details of {:.0} km \
+             ({:.2} degrees).",
+            100.0 * lambda,
+            basis.resolution_km(),
+            basis.resolution_km() / KM_PER_DEGREE
+        )))
+}
+
+/// Points over a window with coasts, coloured by value.
+///
+/// # Errors
+/// Never, unless the embedded coasts are damaged.
+pub(super) fn points_map(
+    region: &Region,
+    places: Vec<(f64, f64)>,
+    values: Vec<f64>,
+    value_label: &str,
+) -> Result<WorldMap> {
+    let window = window_of(region);
+    let mut outlines = inside(coastlines(Detail::Fine)?, window);
+    outlines.extend(inside(borders(Detail::Fine)?, window));
+    Ok(WorldMap {
+        window,
+        raster: None,
+        outlines,
+        region: around(region.outline(), window),
+        points: Some(MapPoints { places, values }),
+        value_label: value_label.into(),
+        signed: false,
+    })
+}
+
+// Into [-180, 180].
+fn turn(lon: f64) -> f64 {
+    if lon.abs() <= 180.0 { lon } else { (lon + 180.0).rem_euclid(360.0) - 180.0 }
+}
+
+// Every copy, a turn apart, of every line that touches the window.
+fn inside(lines: Vec<Vec<(f64, f64)>>, window: [f64; 4]) -> Vec<Vec<(f64, f64)>> {
+    let [w, s, e, n] = window;
+    let mut kept = Vec::new();
+    for line in lines {
+        for by in [-360.0, 0.0, 360.0] {
+            let touches = |place: &(f64, f64)| {
+                (w..=e).contains(&(place.0 + by)) && (s..=n).contains(&place.1)
+            };
+            if line.iter().any(touches) {
+                kept.push(line.iter().map(|place| (place.0 + by, place.1)).collect());
+            }
+        }
+    }
+    kept
+}
+
+// The outline turned to where the window is.
+fn around(lines: Vec<Vec<(f64, f64)>>, window: [f64; 4]) -> Vec<Vec<(f64, f64)>> {
+    let middle = 0.5 * (window[0] + window[2]);
+    let near = |lon: f64| middle + (lon - middle + 540.0).rem_euclid(360.0) - 180.0;
+    lines
+        .into_iter()
+        .map(|line| {
+            let Some(first) = line.first() else { return line };
+            let by = near(first.0) - first.0;
+            line.iter().map(|place| (place.0 + by, place.1)).collect()
+        })
+        .collect()
+}

@@ -1,0 +1,261 @@
+//! Polygons on the sphere: unwrapped rings, exact area, the even–odd rule, quadrature by scan lines.
+
+use super::nodes::Nodes;
+use crate::quadrature::gauss_legendre;
+use geo_types::{LineString, MultiPolygon};
+use metier_core::{Error, Result};
+use std::f64::consts::PI;
+
+/// Polygons whose rings have continuous longitudes.
+#[derive(Clone, Debug)]
+pub(super) struct Polygons {
+    polygons: Vec<Vec<Ring>>,
+    around_pole: usize,
+}
+
+// A closed ring: the last place equals the first. Longitudes run on beyond 180.
+#[derive(Clone, Debug)]
+struct Ring {
+    places: Vec<(f64, f64)>,
+    around_pole: bool,
+}
+
+impl Polygons {
+    pub(super) fn new(polygons: &MultiPolygon<f64>) -> Result<Self> {
+        let mut all = Vec::new();
+        for polygon in polygons {
+            let mut rings = vec![Ring::new(polygon.exterior())?];
+            let home = rings[0].middle();
+            for hole in polygon.interiors() {
+                let mut hole = Ring::new(hole)?;
+                let turns = ((home - hole.middle()) / 360.0).round();
+                hole.shift(360.0 * turns);
+                rings.push(hole);
+            }
+            rings.retain(|ring| ring.places.len() > 3);
+            if !rings.is_empty() {
+                all.push(rings);
+            }
+        }
+        let around_pole = all.iter().flatten().filter(|ring| ring.around_pole).count();
+        let polygons = Self { polygons: all, around_pole };
+        if !(polygons.area() > 0.0) {
+            return Err(Error::input("the polygon has no area")
+                .in_field("region")
+                .help("a polygon has at least three places that are not on one line"));
+        }
+        Ok(polygons)
+    }
+
+    /// The area on the unit sphere: outer rings less holes, exact for edges that are straight in
+    /// longitude and latitude.
+    pub(super) fn area(&self) -> f64 {
+        let polygon = |rings: &Vec<Ring>| {
+            let (outer, holes) = rings.split_first()?;
+            Some(outer.area() - holes.iter().map(Ring::area).sum::<f64>())
+        };
+        self.polygons.iter().filter_map(polygon).sum()
+    }
+
+    pub(super) fn contains(&self, lon: f64, lat: f64) -> bool {
+        self.polygons.iter().any(|rings| {
+            let crossings = crossings(rings, lat);
+            [-720.0, -360.0, 0.0, 360.0, 720.0].iter().any(|turn| {
+                crossings.iter().filter(|crossing| **crossing > lon + turn).count() % 2 == 1
+            })
+        })
+    }
+
+    pub(super) fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.around_pole > 0 {
+            notes.push(format!(
+                "{} of the rings goes around a pole: the pole nearer to it is taken to be inside",
+                self.around_pole
+            ));
+        }
+        let crossing = self.polygons.iter().flatten().filter(|ring| ring.crosses_itself()).count();
+        if crossing > 0 {
+            notes.push(format!(
+                "{crossing} of the rings crosses itself: what is inside follows the even-odd rule"
+            ));
+        }
+        notes
+    }
+
+    /// Quadrature nodes for functions of degree up to L: Gauss points along runs of scan lines,
+    /// refined until the area agrees with the exact one to a thousandth.
+    pub(super) fn nodes(&self, l: usize) -> Result<Nodes> {
+        // At least four nodes per half wavelength in each direction.
+        let spacing = 45.0 / l as f64;
+        let (exact, mut lines_per_step) = (self.area(), 1.0);
+        // Crossed rings have no exact area by the boundary integral; scan lines are all there is.
+        let tolerance = 1e-3;
+        let mut previous = f64::INFINITY;
+        loop {
+            let nodes = self.scan(spacing, spacing / lines_per_step);
+            let area: f64 = nodes.weights.iter().sum();
+            let settled = (area - previous).abs() <= tolerance * area;
+            if (area - exact).abs() <= tolerance * exact || (settled && lines_per_step > 8.0) {
+                return Ok(nodes);
+            }
+            if nodes.weights.len() > MAX_NODES {
+                return Err(Error::numeric(format!(
+                    "the outline is too fine for L = {l}: {} nodes give an area off by {:.1} %",
+                    nodes.weights.len(),
+                    100.0 * (area - exact).abs() / exact
+                ))
+                .in_field("region")
+                .help("simplify the outline, or take a box or a cap around it"));
+            }
+            previous = area;
+            lines_per_step *= 1.5;
+        }
+    }
+
+    fn scan(&self, along: f64, across: f64) -> Nodes {
+        let mut nodes = Nodes::default();
+        for rings in &self.polygons {
+            let (south, north) = latitudes(rings);
+            // Three Gauss lines per band.
+            let bands = ((north - south) / (3.0 * across)).ceil().max(1.0) as usize;
+            let height = (north - south) / bands as f64;
+            for band in 0..bands {
+                let from = south + band as f64 * height;
+                let (lines, heights) = gauss_legendre(3, from, from + height);
+                for (lat, height) in lines.iter().zip(heights) {
+                    let (cos, weight) = (lat.to_radians().cos(), height.to_radians());
+                    for run in crossings(rings, *lat).chunks_exact(2) {
+                        run_nodes(run[0], run[1], along / cos, |lon, length| {
+                            nodes.push(lon, *lat, weight * cos * length.to_radians());
+                        });
+                    }
+                }
+            }
+        }
+        nodes
+    }
+}
+
+/// More nodes than this would need gigabytes.
+const MAX_NODES: usize = 40_000;
+
+// Gauss points along a run, three per piece where the run is long.
+fn run_nodes(from: f64, to: f64, spacing: f64, mut push: impl FnMut(f64, f64)) {
+    let wanted = ((to - from) / spacing).ceil().max(1.0);
+    let (pieces, points) =
+        if wanted <= 3.0 { (1, wanted as usize) } else { ((wanted / 3.0).ceil() as usize, 3) };
+    let length = (to - from) / pieces as f64;
+    for piece in 0..pieces {
+        let start = from + piece as f64 * length;
+        let (lon, weights) = gauss_legendre(points, start, start + length);
+        lon.into_iter().zip(weights).for_each(|(lon, weight)| push(lon, weight));
+    }
+}
+
+// The longitudes at which the rings cross a latitude, ascending; an even number.
+fn crossings(rings: &[Ring], lat: f64) -> Vec<f64> {
+    let mut found = Vec::new();
+    for edge in rings.iter().flat_map(|ring| ring.places.windows(2)) {
+        let [(x0, y0), (x1, y1)] = [edge[0], edge[1]];
+        // Half open, so that a corner on the line counts once.
+        if (y0 <= lat) != (y1 <= lat) {
+            found.push(x0 + (lat - y0) / (y1 - y0) * (x1 - x0));
+        }
+    }
+    found.sort_by(f64::total_cmp);
+    found
+}
+
+fn latitudes(rings: &[Ring]) -> (f64, f64) {
+    rings
+        .iter()
+        .flat_map(|ring| &ring.places)
+        .fold((90.0, -90.0), |(south, north), place| (place.1.min(south), place.1.max(north)))
+}
+
+impl Ring {
+    fn new(ring: &LineString<f64>) -> Result<Self> {
+        let mut places: Vec<(f64, f64)> = Vec::with_capacity(ring.0.len() + 3);
+        for coord in ring.coords() {
+            if let Some(bad) = crate::sphere::first_bad_point(&[coord.x], &[coord.y]) {
+                return Err(Error::input(bad.message).in_field("region").help(bad.help));
+            }
+            let lon = match places.last() {
+                // The way between neighbours is the short one: across the date line if need be.
+                Some((before, _)) => before + wrap(coord.x - before),
+                None => coord.x,
+            };
+            if places.last() != Some(&(lon, coord.y)) {
+                places.push((lon, coord.y));
+            }
+        }
+        let (Some(&first), Some(&last)) = (places.first(), places.last()) else {
+            return Ok(Self { places, around_pole: false });
+        };
+        // Closes what is open; a gap of full turns means that the ring went around a pole.
+        let closing = wrap(first.0 - last.0);
+        if closing != 0.0 || first.1 != last.1 {
+            places.push((last.0 + closing, first.1));
+        }
+        let end = places[places.len() - 1].0;
+        let around_pole = (end - first.0).abs() > 180.0;
+        if around_pole {
+            let mean = places.iter().map(|place| place.1).sum::<f64>() / places.len() as f64;
+            let pole = if mean < 0.0 { -90.0 } else { 90.0 };
+            places.extend([(end, pole), (first.0, pole), first]);
+        }
+        Ok(Self { places, around_pole })
+    }
+
+    fn middle(&self) -> f64 {
+        let (low, high) =
+            self.places.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), place| {
+                (low.min(place.0), high.max(place.0))
+            });
+        0.5 * (low + high)
+    }
+
+    fn shift(&mut self, by: f64) {
+        self.places.iter_mut().for_each(|place| place.0 += by);
+    }
+
+    // Green's theorem: the integral of sin(lat) along the ring, each edge in closed form.
+    fn area(&self) -> f64 {
+        let edge = |pair: &[(f64, f64)]| {
+            let (low, high) = (pair[0].1.to_radians(), pair[1].1.to_radians());
+            let half = 0.5 * (high - low);
+            let shrink = if half.abs() < 1e-9 { 1.0 } else { half.sin() / half };
+            (pair[1].0 - pair[0].0).to_radians() * (0.5 * (high + low)).sin() * shrink
+        };
+        self.places.windows(2).map(edge).sum::<f64>().abs().min(4.0 * PI)
+    }
+
+    fn crosses_itself(&self) -> bool {
+        let edges: Vec<[(f64, f64); 2]> = self.places.windows(2).map(|p| [p[0], p[1]]).collect();
+        let south = |edge: &[(f64, f64); 2]| edge[0].1.min(edge[1].1);
+        let north = |edge: &[(f64, f64); 2]| edge[0].1.max(edge[1].1);
+        let mut order: Vec<usize> = (0..edges.len()).collect();
+        order.sort_by(|a, b| south(&edges[*a]).total_cmp(&south(&edges[*b])));
+        order.iter().enumerate().any(|(rank, &a)| {
+            order[rank + 1..]
+                .iter()
+                .take_while(|b| south(&edges[**b]) <= north(&edges[a]))
+                .any(|&b| cross(edges[a], edges[b]))
+        })
+    }
+}
+
+// Whether two edges cross at a point inside both.
+fn cross(a: [(f64, f64); 2], b: [(f64, f64); 2]) -> bool {
+    let side = |p: (f64, f64), e: [(f64, f64); 2]| {
+        (e[1].0 - e[0].0) * (p.1 - e[0].1) - (e[1].1 - e[0].1) * (p.0 - e[0].0)
+    };
+    side(b[0], a) * side(b[1], a) < 0.0 && side(a[0], b) * side(a[1], b) < 0.0
+}
+
+// Into (-180, 180].
+fn wrap(degrees: f64) -> f64 {
+    let turned = degrees.rem_euclid(360.0);
+    if turned > 180.0 { turned - 360.0 } else { turned }
+}

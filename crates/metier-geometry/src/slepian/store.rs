@@ -1,0 +1,326 @@
+//! A fitted encoder as one safetensors file, and a basis as safetensors or npz for other programs.
+
+use super::basis::{Part, SlepianBasis};
+use super::cap::{Cap, CapBasis, Radial};
+use super::dual::DualBasis;
+use super::encoder::{Scaler, SlepianEncoder};
+use super::region::Region;
+use geo_types::{LineString, MultiPolygon, Polygon};
+use metier_core::{Error, Result, files};
+use ndarray::{Array1, Array2, ArrayView2};
+use ndarray_npy::NpzWriter;
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::io::Cursor;
+use std::path::Path;
+
+const FORMAT: &str = "metier-slepian-1";
+
+// What does not fit into tensors.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    global_l: usize,
+    l: usize,
+    shannon: f64,
+    region: Shape,
+    parts: Vec<PartHeader>,
+    warnings: Vec<String>,
+    names: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+enum PartHeader {
+    // The number of radial functions of each order.
+    Cap { cap: Cap, counts: Vec<usize> },
+    Dual,
+}
+
+type Ring = Vec<[f64; 2]>;
+
+#[derive(Serialize, Deserialize)]
+enum Shape {
+    Caps(Vec<Cap>),
+    Box([f64; 4]),
+    Polygons(Vec<Vec<Ring>>),
+}
+
+impl Shape {
+    fn of(region: &Region) -> Self {
+        let ring = |ring: &LineString<f64>| ring.coords().map(|c| [c.x, c.y]).collect();
+        match region {
+            Region::Cap(cap) => Self::Caps(vec![*cap]),
+            Region::Caps(caps) => Self::Caps(caps.clone()),
+            Region::Box { w, s, e, n } => Self::Box([*w, *s, *e, *n]),
+            Region::Polygon(polygons) => Self::Polygons(
+                polygons
+                    .iter()
+                    .map(|polygon| {
+                        std::iter::once(polygon.exterior())
+                            .chain(polygon.interiors())
+                            .map(ring)
+                            .collect()
+                    })
+                    .collect(),
+            ),
+        }
+    }
+
+    fn region(self) -> Region {
+        match self {
+            Self::Caps(caps) => match caps.as_slice() {
+                [cap] => Region::Cap(*cap),
+                _ => Region::Caps(caps),
+            },
+            Self::Box([w, s, e, n]) => Region::Box { w, s, e, n },
+            Self::Polygons(polygons) => {
+                let line = |ring: Ring| LineString::from(ring);
+                let polygon = |rings: Vec<Ring>| {
+                    let mut rings = rings.into_iter().map(line);
+                    let outer = rings.next().unwrap_or_else(|| LineString::new(Vec::new()));
+                    Polygon::new(outer, rings.collect())
+                };
+                Region::Polygon(MultiPolygon(polygons.into_iter().map(polygon).collect()))
+            }
+        }
+    }
+}
+
+struct Tensor {
+    name: String,
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Tensor {
+    fn new(
+        name: impl Into<String>,
+        shape: &[usize],
+        values: impl IntoIterator<Item = f64>,
+    ) -> Self {
+        let bytes = values.into_iter().flat_map(f64::to_le_bytes).collect();
+        Self { name: name.into(), shape: shape.to_vec(), bytes }
+    }
+}
+
+impl SlepianEncoder {
+    /// Writes the encoder as one safetensors file, from which [`load`](Self::load) makes the same
+    /// encoder to the last digit.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let mut tensors = Vec::new();
+        let mut parts = Vec::new();
+        for (number, part) in self.basis.parts.iter().enumerate() {
+            parts.push(part_tensors(number, part, &mut tensors));
+        }
+        if let Some(scaler) = &self.scaler {
+            let n = scaler.mean.len();
+            tensors.push(Tensor::new("scaler.mean", &[n], scaler.mean.iter().copied()));
+            tensors.push(Tensor::new("scaler.deviation", &[n], scaler.deviation.iter().copied()));
+        }
+        let header = Header {
+            global_l: self.global_l,
+            l: self.basis.bandwidth(),
+            shannon: self.basis.shannon(),
+            region: Shape::of(&self.region),
+            parts,
+            warnings: self.warnings.clone(),
+            names: self.feature_names(),
+        };
+        write(path, &tensors, Some(&header))
+    }
+
+    /// Reads an encoder that [`save`](Self::save) wrote.
+    ///
+    /// # Errors
+    /// A missing file, or one that holds no encoder of this version.
+    pub fn load(path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).map_err(|source| Error::io(path, source))?;
+        read_encoder(&bytes).map_err(|error| error.in_file(path))
+    }
+}
+
+impl SlepianBasis {
+    /// Writes lambda, names and the coefficients over the harmonics of the geographic frame (see
+    /// [`coefficients`](Self::coefficients)) as `.safetensors` or `.npz`, for other programs.
+    ///
+    /// # Errors
+    /// Another ending, too many coefficients, or a file that cannot be written.
+    pub fn export(&self, path: &Path) -> Result<()> {
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        if !["npz", "safetensors"].contains(&ending) {
+            return Err(Error::usage(format!("cannot write a basis as `.{ending}`"))
+                .in_file(path)
+                .help("a basis is written as .npz or .safetensors"));
+        }
+        let coefficients = self.coefficients()?;
+        if ending == "npz" {
+            return files::write_bytes(path, &npz(self.lambda(), &coefficients)?);
+        }
+        let (rows, columns) = coefficients.dim();
+        let tensors = [
+            Tensor::new("lambda", &[self.len()], self.lambda().iter().copied()),
+            Tensor::new("coefficients", &[rows, columns], coefficients.iter().copied()),
+        ];
+        write(path, &tensors, None)
+    }
+}
+
+fn npz(lambda: &[f64], coefficients: &Array2<f64>) -> Result<Vec<u8>> {
+    let fault = |error: ndarray_npy::WriteNpzError| Error::internal(error.to_string());
+    let mut bytes = Cursor::new(Vec::new());
+    let mut archive = NpzWriter::new(&mut bytes);
+    archive.add_array("lambda", &Array1::from(lambda.to_vec())).map_err(fault)?;
+    archive.add_array("coefficients", coefficients).map_err(fault)?;
+    archive.finish().map_err(fault)?;
+    Ok(bytes.into_inner())
+}
+
+fn part_tensors(number: usize, part: &Part, tensors: &mut Vec<Tensor>) -> PartHeader {
+    let name = |what: &str| format!("part{number}.{what}");
+    match part {
+        Part::Cap(basis) => {
+            let all: Vec<&Radial> = basis.radials.iter().flatten().collect();
+            let lambdas = all.iter().map(|function| function.lambda);
+            tensors.push(Tensor::new(name("lambda"), &[all.len()], lambdas));
+            // Order after order, the degrees m..=L of each function.
+            let coefficients = || all.iter().flat_map(|function| &function.coefficients).copied();
+            let count = coefficients().count();
+            tensors.push(Tensor::new(name("coefficients"), &[count], coefficients()));
+            let counts = basis.radials.iter().map(Vec::len).collect();
+            PartHeader::Cap { cap: basis.cap, counts }
+        }
+        Part::Dual(basis) => {
+            let (nodes, modes) = (basis.nodes.len(), basis.lambda.len());
+            tensors.push(Tensor::new(name("lambda"), &[modes], basis.lambda.iter().copied()));
+            let places = basis.nodes.iter().flatten().copied();
+            tensors.push(Tensor::new(name("nodes"), &[nodes, 3], places));
+            let rows = (0..nodes).flat_map(|i| (0..modes).map(move |k| basis.coefficients[(i, k)]));
+            tensors.push(Tensor::new(name("coefficients"), &[nodes, modes], rows));
+            PartHeader::Dual
+        }
+    }
+}
+
+fn write(path: &Path, tensors: &[Tensor], header: Option<&Header>) -> Result<()> {
+    let fault = |error: String| Error::internal(error).in_file(path);
+    let mut views = Vec::with_capacity(tensors.len());
+    for tensor in tensors {
+        let view = TensorView::new(Dtype::F64, tensor.shape.clone(), &tensor.bytes)
+            .map_err(|error| fault(error.to_string()))?;
+        views.push((tensor.name.clone(), view));
+    }
+    let mut metadata = HashMap::from([("format".to_owned(), FORMAT.to_owned())]);
+    if let Some(header) = header {
+        let text = serde_json::to_string(header).map_err(|error| fault(error.to_string()))?;
+        metadata.insert("encoder".into(), text);
+    }
+    let bytes =
+        safetensors::serialize(views, Some(metadata)).map_err(|error| fault(error.to_string()))?;
+    files::write_bytes(path, &bytes)
+}
+
+fn damaged(what: impl std::fmt::Display) -> Error {
+    Error::input(format!("this is no saved encoder: {what}"))
+        .help("`metier slepian encode --save` writes one")
+}
+
+fn read_encoder(bytes: &[u8]) -> Result<SlepianEncoder> {
+    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(damaged)?;
+    let entries = metadata.metadata().clone().unwrap_or_default();
+    if entries.get("format").map(String::as_str) != Some(FORMAT) {
+        return Err(damaged(format!("its format is not {FORMAT}")));
+    }
+    let text = entries.get("encoder").ok_or_else(|| damaged("it holds a basis alone"))?;
+    let header: Header = serde_json::from_str(text).map_err(damaged)?;
+    let tensors = Tensors(SafeTensors::deserialize(bytes).map_err(damaged)?);
+    if !(1..=super::MAX_DEGREE).contains(&header.l) {
+        return Err(damaged("L is out of range"));
+    }
+    let mut parts = Vec::new();
+    for (number, part) in header.parts.into_iter().enumerate() {
+        parts.push(read_part(&tensors, number, part, header.l, header.shannon)?);
+    }
+    let basis = SlepianBasis::of_parts(header.l, header.shannon, parts);
+    let scaler = match tensors.0.tensor("scaler.mean") {
+        Ok(_) => Some(Scaler {
+            mean: tensors.values("scaler.mean")?,
+            deviation: tensors.values("scaler.deviation")?,
+        }),
+        Err(_) => None,
+    };
+    let region = header.region.region();
+    region.validate()?;
+    let encoder = SlepianEncoder {
+        global_l: header.global_l,
+        region,
+        basis,
+        scaler,
+        warnings: header.warnings,
+    };
+    let columns = encoder.features();
+    let fits = |scaler: &Scaler| scaler.mean.len() == columns && scaler.deviation.len() == columns;
+    if header.names.len() != columns || !encoder.scaler.as_ref().is_none_or(fits) {
+        return Err(damaged("its tensors do not fit each other"));
+    }
+    Ok(encoder)
+}
+
+fn read_part(
+    tensors: &Tensors<'_>,
+    number: usize,
+    part: PartHeader,
+    l: usize,
+    shannon: f64,
+) -> Result<Part> {
+    let name = |what: &str| format!("part{number}.{what}");
+    let lambda = tensors.values(&name("lambda"))?;
+    let coefficients = tensors.values(&name("coefficients"))?;
+    match part {
+        PartHeader::Cap { cap, counts } => {
+            let needed: usize =
+                counts.iter().enumerate().map(|(m, n)| n * (l + 1).saturating_sub(m)).sum();
+            if counts.iter().sum::<usize>() != lambda.len()
+                || counts.len() > l + 1
+                || needed != coefficients.len()
+            {
+                return Err(damaged("its tensors do not fit each other"));
+            }
+            let (mut lambda, mut rest) = (lambda.into_iter(), coefficients.as_slice());
+            let mut radials = Vec::with_capacity(counts.len());
+            for (m, count) in counts.into_iter().enumerate() {
+                let mut functions = Vec::with_capacity(count);
+                for lambda in lambda.by_ref().take(count) {
+                    let (head, tail) = rest.split_at(l + 1 - m);
+                    functions.push(Radial { lambda, coefficients: head.to_vec() });
+                    rest = tail;
+                }
+                radials.push(functions);
+            }
+            Ok(Part::Cap(CapBasis::assemble(cap, l, radials)))
+        }
+        PartHeader::Dual => {
+            let places = tensors.values(&name("nodes"))?;
+            let nodes: Vec<[f64; 3]> =
+                places.chunks_exact(3).map(|place| [place[0], place[1], place[2]]).collect();
+            let view = ArrayView2::from_shape((nodes.len(), lambda.len()), &coefficients)
+                .map_err(damaged)?;
+            Ok(Part::Dual(DualBasis::assemble(lambda.clone(), nodes, view, shannon, l)))
+        }
+    }
+}
+
+struct Tensors<'a>(SafeTensors<'a>);
+
+impl Tensors<'_> {
+    fn values(&self, name: &str) -> Result<Vec<f64>> {
+        let tensor = self.0.tensor(name).map_err(damaged)?;
+        if tensor.dtype() != Dtype::F64 {
+            return Err(damaged(format!("`{name}` does not hold 64-bit floats")));
+        }
+        let number = |bytes: &[u8]| bytes.try_into().map_or(f64::NAN, f64::from_le_bytes);
+        Ok(tensor.data().chunks_exact(8).map(number).collect())
+    }
+}
