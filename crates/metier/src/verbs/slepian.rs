@@ -1,0 +1,475 @@
+//! `metier slepian`: places as features that are fine inside a region.
+
+use crate::shell::Shell;
+use clap::ValueEnum;
+use metier_core::evidence::draw::{Size, Theme, svg};
+use metier_core::{Error, Result, files};
+use metier_data::{Column, Frame, read, write};
+use metier_geometry::learn::{Mlp, MlpConfig, Neighbors, Ridge, Split, r_squared, rows};
+use metier_geometry::slepian::{
+    Region, RegionSpec, SlepianBasis, SlepianConfig, SlepianEncoder, eigenvalue_curve, mode_map,
+};
+use metier_geometry::sphere::first_bad_point;
+use ndarray::Array2;
+use serde::Serialize;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Turn places into features that are fine inside a region
+#[derive(clap::Subcommand)]
+#[command(after_help = "Examples:\n  \
+    metier slepian info --region country:JP --L 120\n  \
+    metier slepian encode --in houses.csv --region cap:-119.5,37,7.5 --L 120 -o features.csv\n  \
+    metier slepian fit --in houses.csv --target price --region fit --L 120\n\n\
+    A region is cap:lon,lat,radius, caps:lon,lat,radius;…, box:w,s,e,n, country:JP,\n\
+    file:outline.geojson, or fit: the smallest cap around the points, a tenth wider.")]
+pub enum Command {
+    /// Say how many functions a region has at a resolution, before anything is computed with them
+    #[command(after_help = "Example:\n  metier slepian info --region cap:-119.5,37,7.5 --L 120")]
+    Info(Plain),
+    /// List the functions of a region, or write their coefficients for other programs
+    #[command(after_help = "Examples:\n  metier slepian basis --region country:JP --L 60\n  \
+        metier slepian basis --region cap:-119.5,37,7.5 --L 40 -o basis.npz")]
+    Basis(Basis),
+    /// Add features to a table of points
+    #[command(after_help = "Examples:\n  \
+        metier slepian encode --in houses.csv --region fit --L 120 -o features.parquet\n  \
+        cat houses.csv | metier slepian encode --in - --region fit --global 0 -o -\n  \
+        metier slepian encode --in new.csv --encoder fitted.safetensors -o features.csv")]
+    Encode(Encode),
+    /// Draw a function over the coasts, or the curve of the eigenvalues
+    #[command(after_help = "Examples:\n  \
+        metier slepian plot --region country:JP --L 80 --mode 3 -o mode-3.svg\n  \
+        metier slepian plot --region country:JP --L 80 --curve -o curve.svg")]
+    Plot(Plot),
+    /// Fit a model to a column and score it on rows held out, with nearest neighbours beside
+    #[command(after_help = "Example:\n  \
+        metier slepian fit --in houses.csv --target price --region fit --L 120 --model mlp")]
+    Fit(Fit),
+}
+
+/// The points.
+#[derive(clap::Args)]
+struct Points {
+    /// The table of points: .csv, .parquet, .jsonl, .geojson; `-` is CSV from standard input
+    #[arg(long = "in", value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// The column of longitudes [default: the first of longitude, lon, lng, long, x]
+    #[arg(long, value_name = "COLUMN")]
+    lon: Option<String>,
+    /// The column of latitudes [default: the first of latitude, lat, y]
+    #[arg(long, value_name = "COLUMN")]
+    lat: Option<String>,
+}
+
+/// The functions.
+#[derive(clap::Args)]
+struct Functions {
+    /// cap:lon,lat,radius, caps:…;…, box:w,s,e,n, country:JP, file:outline.geojson, or fit
+    #[arg(long, default_value = "fit", allow_hyphen_values = true)]
+    region: String,
+    /// The largest degree: details of 20,015 km / L
+    #[arg(long = "L", value_name = "DEGREE", default_value_t = 80)]
+    l: usize,
+    /// The least share of a function's energy inside the region
+    #[arg(long, default_value_t = 0.05)]
+    thresh: f64,
+    /// The most functions that are accepted
+    #[arg(long, value_name = "N", default_value_t = 800)]
+    max_modes: usize,
+}
+
+#[derive(clap::Args)]
+pub struct Plain {
+    #[command(flatten)]
+    points: Points,
+    #[command(flatten)]
+    functions: Functions,
+}
+
+#[derive(clap::Args)]
+pub struct Basis {
+    #[command(flatten)]
+    plain: Plain,
+    /// Write coefficients over the harmonics of the globe: .npz or .safetensors
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(clap::Args)]
+struct Hybrid {
+    #[command(flatten)]
+    plain: Plain,
+    /// Degrees of global harmonics beside the functions (their square in columns); 0 for none
+    #[arg(long, value_name = "DEGREES", default_value_t = 10)]
+    global: usize,
+    /// Leave the features at their own scale
+    #[arg(long)]
+    no_scale: bool,
+}
+
+#[derive(clap::Args)]
+pub struct Encode {
+    #[command(flatten)]
+    hybrid: Hybrid,
+    /// Take a fitted encoder from this file instead of making one
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["region", "l", "global"])]
+    encoder: Option<PathBuf>,
+    /// Keep the fitted encoder in this file (.safetensors), for points that come later
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+    /// Leave out the columns of the table, and write features alone (.npy always does)
+    #[arg(long)]
+    features_only: bool,
+    /// Where to write: .csv, .parquet, .jsonl, .npy, or - for CSV on standard output
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+}
+
+#[derive(clap::Args)]
+pub struct Plot {
+    #[command(flatten)]
+    plain: Plain,
+    /// The function to draw, counted from 0
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    mode: usize,
+    /// Draw the eigenvalues instead
+    #[arg(long, conflicts_with = "mode")]
+    curve: bool,
+    /// Where to write the picture (.svg)
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Model {
+    /// Linear regression with a penalty
+    Ridge,
+    /// A network of 128 and 64 units
+    Mlp,
+}
+
+#[derive(clap::Args)]
+pub struct Fit {
+    #[command(flatten)]
+    hybrid: Hybrid,
+    /// The column to predict
+    #[arg(long, value_name = "COLUMN")]
+    target: String,
+    /// What learns from the features
+    #[arg(long, value_enum, default_value = "ridge")]
+    model: Model,
+    /// Decides which rows are held out
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+}
+
+/// Carries out one of the commands.
+pub fn run(command: &Command, shell: &Shell) -> Result<ExitCode> {
+    match command {
+        Command::Info(args) => info(args, shell)?,
+        Command::Basis(args) => basis(args, shell)?,
+        Command::Encode(args) => encode(args, shell)?,
+        Command::Plot(args) => plot(args, shell)?,
+        Command::Fit(args) => fit(args, shell)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Table {
+    frame: Frame,
+    lon: Vec<f64>,
+    lat: Vec<f64>,
+}
+
+impl Points {
+    fn read(&self) -> Result<Option<Table>> {
+        let Some(path) = &self.input else { return Ok(None) };
+        let frame = read::frame(path)?;
+        let lon_name =
+            column(&frame, &self.lon, "--lon", &["longitude", "lon", "lng", "long", "x"])?;
+        let lat_name = column(&frame, &self.lat, "--lat", &["latitude", "lat", "y"])?;
+        let (lon, lat) = (frame.numbers(&lon_name)?.to_vec(), frame.numbers(&lat_name)?.to_vec());
+        if let Some(bad) = first_bad_point(&lon, &lat) {
+            let name = if bad.field == "lon" { &lon_name } else { &lat_name };
+            return Err(frame.error_at(bad.index, name, bad.message).help(bad.help));
+        }
+        Ok(Some(Table { frame, lon, lat }))
+    }
+
+    fn needed(&self, why: &str) -> Result<Table> {
+        self.read()?.ok_or_else(|| {
+            Error::usage(format!("no points are given, which {why} needs"))
+                .in_field("--in")
+                .help("name a table, such as --in houses.csv")
+        })
+    }
+}
+
+fn column(frame: &Frame, given: &Option<String>, flag: &str, usual: &[&str]) -> Result<String> {
+    if let Some(name) = given {
+        return frame.column(name).map(|column| column.name.clone());
+    }
+    let usual_one =
+        usual.iter().find_map(|name| frame.names().find(|found| found.eq_ignore_ascii_case(name)));
+    usual_one.map(str::to_owned).ok_or_else(|| {
+        frame
+            .error(format!("no column is called {}", usual.join(", ")))
+            .in_field(flag)
+            .help(format!("name it with {flag}; the columns are: {}", names(frame)))
+    })
+}
+
+fn names(frame: &Frame) -> String {
+    frame.names().collect::<Vec<_>>().join(", ")
+}
+
+impl Plain {
+    fn region(&self) -> Result<Region> {
+        let spec: RegionSpec = self.functions.region.parse()?;
+        match spec {
+            RegionSpec::Given(region) => Ok(region),
+            RegionSpec::Fit => {
+                let table = self.points.needed("`--region fit`")?;
+                Region::fit(&table.lon, &table.lat)
+            }
+        }
+    }
+
+    fn basis(&self, shell: &Shell) -> Result<(Region, SlepianBasis)> {
+        let region = self.region()?;
+        let f = &self.functions;
+        let basis = SlepianBasis::new(&region, f.l, f.thresh, f.max_modes)?;
+        region.notes()?.iter().chain(&basis.warnings()).for_each(|note| shell.say(note));
+        Ok((region, basis))
+    }
+}
+
+impl Hybrid {
+    fn config(&self) -> Result<SlepianConfig> {
+        let f = &self.plain.functions;
+        Ok(SlepianConfig {
+            region: f.region.parse()?,
+            l: f.l,
+            thresh: f.thresh,
+            max_modes: f.max_modes,
+            global_l: self.global,
+            scale: !self.no_scale,
+        })
+    }
+}
+
+#[derive(Serialize)]
+struct Facts {
+    region: String,
+    l: usize,
+    functions: usize,
+    shannon: f64,
+    largest_lambda: f64,
+    smallest_lambda: f64,
+    area_km2: f64,
+    resolution_km: f64,
+}
+
+fn info(args: &Plain, shell: &Shell) -> Result<()> {
+    let (region, basis) = args.basis(shell)?;
+    let lambda = basis.lambda().iter();
+    let facts = Facts {
+        region: described(&region),
+        l: basis.bandwidth(),
+        functions: basis.len(),
+        shannon: basis.shannon(),
+        largest_lambda: lambda.clone().fold(0.0, |a, b| a.max(*b)),
+        smallest_lambda: lambda.fold(1.0, |a, b| a.min(*b)),
+        // The mean radius is 6,371 km.
+        area_km2: region.share()? * 4.0 * std::f64::consts::PI * 6371.0 * 6371.0,
+        resolution_km: basis.resolution_km(),
+    };
+    if shell.json() {
+        return shell.print_json(&facts);
+    }
+    shell.print(format_args!("region          {}", facts.region))?;
+    shell.print(format_args!("area            {:.0} km²", facts.area_km2))?;
+    shell.print(format_args!("L               {}", facts.l))?;
+    shell.print(format_args!("resolution      {:.0} km", facts.resolution_km))?;
+    shell.print(format_args!("Shannon number  {:.3}", facts.shannon))?;
+    shell.print(format_args!(
+        "functions       {} with lambda from {:.4} to {:.4}",
+        facts.functions, facts.largest_lambda, facts.smallest_lambda
+    ))
+}
+
+fn described(region: &Region) -> String {
+    match region {
+        Region::Cap(cap) => format!("cap:{:.4},{:.4},{:.4}", cap.lon, cap.lat, cap.radius_deg),
+        Region::Caps(caps) => format!("{} caps", caps.len()),
+        Region::Box { w, s, e, n } => format!("box:{w},{s},{e},{n}"),
+        Region::Polygon(polygons) => format!("{} polygons", polygons.0.len()),
+    }
+}
+
+fn basis(args: &Basis, shell: &Shell) -> Result<()> {
+    let (_, basis) = args.plain.basis(shell)?;
+    if let Some(path) = &args.output {
+        basis.export(path)?;
+        shell.say(format_args!("{} functions in {}", basis.len(), path.display()));
+        return Ok(());
+    }
+    for (name, lambda) in basis.names().iter().zip(basis.lambda()) {
+        if shell.json() {
+            shell.print_json(&serde_json::json!({ "name": name, "lambda": lambda }))?;
+        } else {
+            shell.print(format_args!("{name}\t{lambda:.10}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn encode(args: &Encode, shell: &Shell) -> Result<()> {
+    let table = args.hybrid.plain.points.needed("encoding")?;
+    let encoder = match &args.encoder {
+        Some(path) => SlepianEncoder::load(path)?,
+        None => SlepianEncoder::fit(&args.hybrid.config()?, &table.lon, &table.lat)?,
+    };
+    encoder.warnings().iter().for_each(|warning| shell.say(format_args!("note: {warning}")));
+    if args.encoder.is_some() {
+        let outside = encoder.outside(&table.lon, &table.lat)?;
+        if outside > 0 {
+            let all = table.lon.len();
+            shell.say(format_args!("note: {outside} of {all} points lie outside the region"));
+        }
+    }
+    let features = encoder.transform(&table.lon, &table.lat)?;
+    if let Some(path) = &args.save {
+        encoder.save(path)?;
+    }
+    write_features(args, table.frame, &encoder.feature_names(), &features)?;
+    shell.say(format_args!("{} rows, {} features", features.nrows(), features.ncols()));
+    Ok(())
+}
+
+fn write_features(
+    args: &Encode,
+    frame: Frame,
+    names: &[String],
+    features: &Array2<f32>,
+) -> Result<()> {
+    if args.output.extension().is_some_and(|ending| ending == "npy") {
+        return write::npy(&args.output, features.view());
+    }
+    let mut columns = if args.features_only { Vec::new() } else { frame.into_columns() };
+    for (name, values) in names.iter().zip(features.columns()) {
+        columns.push(Column::number(name, values.iter().map(|value| single(*value)).collect()));
+    }
+    write::frame(&args.output, &Frame::new(columns)?)
+}
+
+// The double with the shortest decimals that is this single: half the digits in a text file.
+fn single(value: f32) -> f64 {
+    value.to_string().parse().unwrap_or(f64::from(value))
+}
+
+fn plot(args: &Plot, shell: &Shell) -> Result<()> {
+    if args.output.extension().is_none_or(|ending| ending != "svg") {
+        return Err(Error::usage("pictures are written as .svg").in_file(&args.output));
+    }
+    let (region, basis) = args.plain.basis(shell)?;
+    let figure = if args.curve {
+        eigenvalue_curve(&basis)
+    } else {
+        mode_map(&region, &basis, args.mode, 360)?
+    };
+    files::write_bytes(&args.output, svg(&figure, Size::Wide, Theme::Light).as_bytes())?;
+    shell.say(format_args!("{}. {}", figure.title, figure.caption));
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct Scores {
+    model: &'static str,
+    rows: usize,
+    held_out: usize,
+    features: usize,
+    r2: f64,
+    lon_lat_ridge_r2: f64,
+    nearest_5_r2: f64,
+    seed: u64,
+}
+
+fn fit(args: &Fit, shell: &Shell) -> Result<()> {
+    let table = args.hybrid.plain.points.needed("fitting")?;
+    let target = target(&table.frame, &args.target)?;
+    let n = target.len();
+    if n < 20 {
+        let message = format!("{n} rows are too few to hold some out: at least 20 are needed");
+        return Err(table.frame.error(message));
+    }
+    let split = Split::new(n, args.seed);
+    let pick = |values: &[f64], rows: &[usize]| -> Vec<f64> {
+        rows.iter().map(|row| values[*row]).collect()
+    };
+    let (lon, lat) = (pick(&table.lon, &split.train), pick(&table.lat, &split.train));
+    // The region and the scales are learned from the training rows alone.
+    let encoder = SlepianEncoder::fit(&args.hybrid.config()?, &lon, &lat)?;
+    encoder.warnings().iter().for_each(|warning| shell.say(format_args!("note: {warning}")));
+    let features = encoder.transform(&table.lon, &table.lat)?;
+    let parts =
+        |x: &Array2<f32>| (rows(x, &split.train), rows(x, &split.validation), rows(x, &split.test));
+    let [y, held_y, test_y] =
+        [&split.train, &split.validation, &split.test].map(|r| pick(&target, r));
+    let (x, held_x, test_x) = parts(&features);
+    let predicted = match args.model {
+        Model::Ridge => Ridge::fit(&x, &y, &held_x, &held_y)?.predict(&test_x),
+        Model::Mlp => {
+            let config = MlpConfig::default();
+            Mlp::fit(&config, &x, &y, &held_x, &held_y, args.seed, shell.progress())?
+                .predict(&test_x)
+        }
+    };
+    let plain = Array2::from_shape_fn((n, 2), |(i, k)| [table.lon[i], table.lat[i]][k] as f32);
+    let (x, held_x, test_x) = parts(&plain);
+    let linear = Ridge::fit(&x, &y, &held_x, &held_y)?.predict(&test_x);
+    let near = Neighbors::new(&lon, &lat).mean(
+        &y,
+        &pick(&table.lon, &split.test),
+        &pick(&table.lat, &split.test),
+        5,
+    );
+    let scores = Scores {
+        model: match args.model {
+            Model::Ridge => "ridge",
+            Model::Mlp => "mlp",
+        },
+        rows: n,
+        held_out: test_y.len(),
+        features: features.ncols(),
+        r2: r_squared(&test_y, &predicted),
+        lon_lat_ridge_r2: r_squared(&test_y, &linear),
+        nearest_5_r2: r_squared(&test_y, &near),
+        seed: args.seed,
+    };
+    if shell.json() {
+        return shell.print_json(&scores);
+    }
+    let held = scores.held_out;
+    shell.print(format_args!("R² of `{}` on {held} of {n} rows held out", args.target))?;
+    let own = format!("{} on {} features", scores.model, scores.features);
+    for (name, score) in [
+        (own.as_str(), scores.r2),
+        ("ridge on longitude and latitude", scores.lon_lat_ridge_r2),
+        ("mean of the 5 nearest rows", scores.nearest_5_r2),
+    ] {
+        shell.print(format_args!("  {name:<34} {score:.3}"))?;
+    }
+    Ok(())
+}
+
+fn target(frame: &Frame, name: &str) -> Result<Vec<f64>> {
+    let values = frame.numbers(name)?;
+    match values.iter().position(|value| !value.is_finite()) {
+        Some(index) => Err(frame
+            .error_at(index, name, "the value to predict is missing")
+            .help("leave such rows out")),
+        None => Ok(values.to_vec()),
+    }
+}
