@@ -3,6 +3,8 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "chat")]
+pub mod chat;
 pub mod error;
 pub mod evidence;
 pub mod files;

@@ -1,1 +1,13 @@
-//! metier-decision
+//! Methods that decide.
+//!
+//! [`agentscore`] learns a clinical score that fits on a card: at most a handful of yes/no items,
+//! one point each. What its experiment compares it with is of use by itself: [`auroc`],
+//! [`logistic`] regression, a depth-limited [`cart`] tree, a numeric [`design`] matrix of a table.
+
+#![forbid(unsafe_code)]
+
+pub mod agentscore;
+pub mod auroc;
+pub mod cart;
+pub mod design;
+pub mod logistic;

@@ -1,0 +1,304 @@
+//! Every arm on every fold.
+
+use super::tasks::Task;
+use super::{number, table};
+use crate::agentscore::baselines::{
+    self, AutoScore, Indicators, Rounding, faster_risk, pooled, risk_slim,
+};
+use crate::agentscore::{Config, DataProposer, Proposer, Screening, Selector, Tau, fit, folds};
+use crate::auroc::auroc;
+use metier_core::{Cell, Lab, Result, Scale, Table};
+use metier_data::{Frame, Values};
+use std::collections::BTreeMap;
+
+pub const OURS: &str = "checklist";
+pub const SINGLE: &str = "checklist, no and/or";
+pub const FASTER_1: &str = "FasterRisk-like ±1";
+pub const FASTER_5: &str = "FasterRisk-like ±5";
+pub const SLIM: &str = "RiskSLIM-like";
+pub const LOGISTIC: &str = "logistic regression";
+pub const TREE: &str = "tree, depth 4";
+pub const RULE: &str = "best single rule";
+pub const GREEDY: &str = "greedy";
+pub const OPTIMAL: &str = "Optimal Checklists";
+pub const AUTO: &str = "AutoScore-like";
+pub const NO_VERIFICATION: &str = "no verification";
+pub const SINGLE_PASS: &str = "single pass";
+pub const NO_JACCARD: &str = "no Jaccard filter";
+pub const NO_DIVERSITY: &str = "no diversity quota";
+pub const TAU_60: &str = "tau fixed at 0.60";
+
+// The order of the tables.
+const ARMS: [&str; 16] = [
+    OURS,
+    SINGLE,
+    FASTER_1,
+    FASTER_5,
+    SLIM,
+    LOGISTIC,
+    TREE,
+    AUTO,
+    RULE,
+    GREEDY,
+    OPTIMAL,
+    NO_VERIFICATION,
+    SINGLE_PASS,
+    NO_JACCARD,
+    NO_DIVERSITY,
+    TAU_60,
+];
+
+/// AUROC by task, arm and fold.
+pub struct Results {
+    pub tasks: Vec<String>,
+    values: BTreeMap<(usize, String), Vec<f64>>,
+    /// AUROC by number of rules, task by task.
+    pub by_m: Vec<Vec<f64>>,
+    /// AUROC when a share of the columns is missing at the bedside, by share.
+    pub dropped: Vec<(f64, Vec<f64>)>,
+    /// Out-of-fold scores and risks of ours and of logistic regression, for the first task.
+    pub pooled: Vec<(f64, f64, f64, u8)>,
+}
+
+impl Results {
+    /// One sample per task and fold, tasks in order.
+    pub fn folds(&self, arm: &str) -> Vec<f64> {
+        (0..self.tasks.len())
+            .flat_map(|task| self.values.get(&(task, arm.to_owned())).cloned().unwrap_or_default())
+            .collect()
+    }
+
+    fn mean(&self, task: usize, arm: &str) -> f64 {
+        self.values
+            .get(&(task, arm.to_owned()))
+            .map_or(f64::NAN, |values| values.iter().sum::<f64>() / values.len() as f64)
+    }
+
+    /// The mean of an arm over the tasks.
+    pub fn overall_mean(&self, arm: &str) -> f64 {
+        let n = self.tasks.len() as f64;
+        (0..self.tasks.len()).map(|task| self.mean(task, arm)).sum::<f64>() / n
+    }
+
+    pub fn by_task(&self) -> Table {
+        let shown = [OURS, SINGLE, FASTER_1, FASTER_5, LOGISTIC, TREE, RULE];
+        let columns = std::iter::once("task").chain(shown).map(str::to_owned).collect();
+        let mut table = table("Mean AUROC over folds, by task", columns);
+        for (task, name) in self.tasks.iter().enumerate() {
+            let cells = shown.iter().map(|arm| number(self.mean(task, arm)));
+            table.row(std::iter::once(Cell::from(name.as_str())).chain(cells));
+        }
+        let cells = shown.iter().map(|arm| number(self.overall_mean(arm)));
+        table.row(std::iter::once(Cell::from("mean")).chain(cells));
+        table
+    }
+
+    pub fn overall(&self) -> Table {
+        let columns = ["arm", "mean AUROC", "minus the checklist"].map(str::to_owned).to_vec();
+        let mut table = table("All arms and ablations, mean over tasks", columns);
+        let ours = self.overall_mean(OURS);
+        for arm in ARMS {
+            let mean = self.overall_mean(arm);
+            table.row([arm.into(), number(mean), number(mean - ours)]);
+        }
+        table
+    }
+
+    pub fn rounded(&self) -> Table {
+        let columns = ["rounding", "mean AUROC"].map(str::to_owned).to_vec();
+        let mut table = table("Pooled penalised logistic regression, rounded", columns);
+        for how in Rounding::ALL {
+            table.row([how.name().into(), number(self.overall_mean(how.name()))]);
+        }
+        table
+    }
+}
+
+/// Runs every arm on five folds of every task.
+pub fn run(tasks: &[Task], repeats: u64, lab: &Lab) -> Result<Results> {
+    let mut results = Results {
+        tasks: tasks.iter().map(|task| task.name.clone()).collect(),
+        values: BTreeMap::new(),
+        by_m: Vec::new(),
+        dropped: Vec::new(),
+        pooled: Vec::new(),
+    };
+    lab.progress.begin("cross-validating", Some(tasks.len() as u64 * repeats * 5));
+    let mut dropped: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for (place, task) in tasks.iter().enumerate() {
+        let mut sums: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        let mut by_m = vec![0.0; 10];
+        for repeat in 0..repeats {
+            let seed = lab.seed.wrapping_mul(1000).wrapping_add(repeat);
+            let fold_of = folds(&task.frame, &task.y, None, 5, seed)?;
+            for fold in 0..5 {
+                lab.progress.check()?;
+                let set = Fold::new(task, &fold_of, fold);
+                for (arm, value) in set.arms(seed, lab.scale)? {
+                    sums.entry(arm).or_insert_with(|| vec![0.0; 5])[fold] += value / repeats as f64;
+                }
+                if repeat == 0 {
+                    for (m, sum) in by_m.iter_mut().enumerate() {
+                        *sum += set.ours(&Config { m: m + 1, ..config(seed) })?.0 / 5.0;
+                    }
+                    set.robustness(seed, &mut dropped)?;
+                    if place == 0 {
+                        results.pooled.extend(set.scores(seed)?);
+                    }
+                }
+                lab.progress.advance(1);
+            }
+        }
+        for (arm, values) in sums {
+            results.values.insert((place, arm), values);
+        }
+        results.by_m.push(by_m);
+    }
+    lab.progress.finish();
+    results.dropped =
+        dropped.into_iter().map(|(percent, values)| (percent as f64 / 100.0, values)).collect();
+    Ok(results)
+}
+
+// Folds of a trial have few events at times; the experiment goes on all the same.
+fn config(seed: u64) -> Config {
+    Config { seed, force: true, ..Config::default() }
+}
+
+struct Fold {
+    train: Frame,
+    train_y: Vec<u8>,
+    test: Frame,
+    test_y: Vec<u8>,
+}
+
+impl Fold {
+    fn new(task: &Task, fold_of: &[usize], fold: usize) -> Self {
+        let rows = |inside: bool| -> Vec<usize> {
+            (0..fold_of.len()).filter(|&row| (fold_of[row] == fold) == inside).collect()
+        };
+        let (test, train) = (rows(true), rows(false));
+        let pick = |rows: &[usize]| rows.iter().map(|&row| task.y[row]).collect();
+        Self {
+            train_y: pick(&train),
+            test_y: pick(&test),
+            train: task.frame.take(&train),
+            test: task.frame.take(&test),
+        }
+    }
+
+    fn judge(&self, scores: &[f64]) -> f64 {
+        auroc(scores, &self.test_y)
+    }
+
+    fn fitted(&self, proposer: &mut dyn Proposer, config: &Config) -> Result<f64> {
+        let checklist = fit(&self.train, &self.train_y, proposer, config);
+        match checklist {
+            Ok(checklist) => {
+                let points: Vec<f64> =
+                    checklist.score(&self.test)?.into_iter().map(f64::from).collect();
+                Ok(self.judge(&points))
+            }
+            // An arm that admits no rule is a coin, as in the paper's pooled tests.
+            Err(error) if error.message().starts_with("no rule passes") => Ok(0.5),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn ours(&self, config: &Config) -> Result<(f64,)> {
+        Ok((self.fitted(&mut DataProposer::default(), config)?,))
+    }
+
+    fn arms(&self, seed: u64, scale: Scale) -> Result<Vec<(String, f64)>> {
+        let config = config(seed);
+        let screened = |screening: Screening| Config { screening, ..config.clone() };
+        let usual = Screening::default;
+        let ours = |config: &Config| Ok::<f64, metier_core::Error>(self.ours(config)?.0);
+        let (train, y, test) = (&self.train, &self.train_y[..], &self.test);
+        let mut arms = vec![
+            (OURS, ours(&config)?),
+            (
+                SINGLE,
+                self.fitted(&mut DataProposer::single(), &Config { depth: 0, ..config.clone() })?,
+            ),
+            (
+                NO_VERIFICATION,
+                ours(&screened(Screening { verify: false, most: usize::MAX, ..usual() }))?,
+            ),
+            (
+                SINGLE_PASS,
+                ours(&Config { rounds: 1, selector: Selector::Greedy, ..config.clone() })?,
+            ),
+            (NO_JACCARD, ours(&screened(Screening { rho: 1.0, ..usual() }))?),
+            (NO_DIVERSITY, ours(&screened(Screening { family: 0, ..usual() }))?),
+            (TAU_60, ours(&screened(Screening { tau: Tau::Fixed(0.60), ..usual() }))?),
+            (RULE, self.fitted(&mut DataProposer::single(), &Config { m: 1, ..config.clone() })?),
+            (GREEDY, ours(&Config { selector: Selector::Greedy, ..config.clone() })?),
+            (LOGISTIC, self.judge(&baselines::logistic_regression(train, y, test, &[])?)),
+            (TREE, self.judge(&baselines::tree(train, y, test, &[])?)),
+            (AUTO, self.judge(&AutoScore::fit(train, y, 6, &[])?.score(test)?)),
+        ];
+        // Every checklist of 20 rules is looked at; at quick scale of 16.
+        let pool = if scale == Scale::Quick { 14 } else { 18 };
+        let (rules, theta) = baselines::optimal_checklist(train, y, pool, 6)?;
+        let _ = theta;
+        arms.push((OPTIMAL, self.judge(&baselines::points(&rules, test)?)));
+        let indicators = Indicators::new(train, &[])?;
+        let (columns, seen) = (indicators.transform(train)?, indicators.transform(test)?);
+        let rows = self.test_y.len();
+        let mut score = |name, score: baselines::IntegerScore| {
+            arms.push((name, self.judge(&score.score(&seen, rows))));
+        };
+        score(FASTER_1, faster_risk(&columns, y, 6, 1));
+        score(FASTER_5, faster_risk(&columns, y, 6, 5));
+        score(SLIM, risk_slim(&columns, y, 6, 1e-6));
+        let models = pooled(&columns, y, 6);
+        for how in Rounding::ALL {
+            score(how.name(), models.round(how, &columns, y, seed));
+        }
+        Ok(arms.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+
+    // A share of the columns is not at hand at the bedside: every value of them is missing.
+    fn robustness(&self, seed: u64, dropped: &mut BTreeMap<usize, Vec<f64>>) -> Result<()> {
+        use rand::seq::SliceRandom;
+        let checklist =
+            match fit(&self.train, &self.train_y, &mut DataProposer::default(), &config(seed)) {
+                Ok(checklist) => checklist,
+                Err(_) => return Ok(()),
+            };
+        for percent in [0, 10, 25] {
+            let mut order: Vec<usize> = (0..self.test.columns().len()).collect();
+            order.shuffle(&mut metier_core::rng::indexed(seed, "columns dropped", percent as u64));
+            let count = (order.len() * percent).div_ceil(100);
+            let gone = &order[..count];
+            let columns = self.test.columns().iter().enumerate().map(|(place, column)| {
+                let mut column = column.clone();
+                if gone.contains(&place) {
+                    match &mut column.values {
+                        Values::Number(values) => values.fill(f64::NAN),
+                        Values::Text(values) => values.fill(None),
+                    }
+                }
+                column
+            });
+            let table = Frame::new(columns.collect())?;
+            let points: Vec<f64> = checklist.score(&table)?.into_iter().map(f64::from).collect();
+            dropped.entry(percent).or_default().push(self.judge(&points));
+        }
+        Ok(())
+    }
+
+    fn scores(&self, seed: u64) -> Result<Vec<(f64, f64, f64, u8)>> {
+        let checklist =
+            fit(&self.train, &self.train_y, &mut DataProposer::default(), &config(seed))?;
+        let points = checklist.score(&self.test)?;
+        let logistic = baselines::logistic_regression(&self.train, &self.train_y, &self.test, &[])?;
+        Ok(points
+            .into_iter()
+            .zip(logistic)
+            .zip(&self.test_y)
+            .map(|((points, chance), &y)| (f64::from(points), checklist.risk.at(points), chance, y))
+            .collect())
+    }
+}

@@ -1,0 +1,169 @@
+//! ROC, risk by points, decision curve, AUROC by number of items.
+
+use super::arms::{self, Results};
+use super::tasks::Task;
+use crate::agentscore::{Config, DataProposer, decision_curve, fit};
+use metier_core::evidence::{Axes, BarGroup, Line};
+use metier_core::{Figure, Lab, Plot, Result};
+
+pub fn figures(tasks: &[Task], results: &Results, lab: &Lab) -> Result<Vec<Figure>> {
+    let mut figures = vec![by_task(results), by_m(results), robustness(results)];
+    if let Some(task) = tasks.first() {
+        figures.push(roc(task, results));
+        figures.push(curve(task, results));
+        figures.push(risk(task, lab)?);
+    }
+    Ok(figures)
+}
+
+fn by_task(results: &Results) -> Figure {
+    let shown = [arms::OURS, arms::FASTER_1, arms::LOGISTIC, arms::TREE, arms::RULE];
+    let groups = results
+        .tasks
+        .iter()
+        .enumerate()
+        .map(|(task, name)| BarGroup {
+            label: name.clone(),
+            values: shown
+                .iter()
+                .map(|arm| {
+                    let folds = results.folds(arm);
+                    folds[task * 5..task * 5 + 5].iter().sum::<f64>() / 5.0
+                })
+                .collect(),
+            errors: Vec::new(),
+        })
+        .collect();
+    Figure::new(
+        "auroc-by-task",
+        "Held-out AUROC by task",
+        Plot::Bars {
+            y_label: "AUROC".into(),
+            names: shown.iter().map(|&arm| arm.to_owned()).collect(),
+            groups,
+        },
+    )
+    .caption("Mean of five folds. Six yes/no items, one point each, beside what a user would pick.")
+}
+
+fn by_m(results: &Results) -> Figure {
+    let x: Vec<f64> = (1..=10).map(f64::from).collect();
+    let lines = results
+        .tasks
+        .iter()
+        .zip(&results.by_m)
+        .map(|(task, values)| Line::new(task.clone(), x.clone(), values.clone()))
+        .collect();
+    Figure::new(
+        "auroc-by-items",
+        "How many items are worth asking",
+        Plot::Lines { axes: Axes::new("items on the card", "held-out AUROC"), lines },
+    )
+    .caption("Mean of five folds; the paper's default is six items.")
+}
+
+fn robustness(results: &Results) -> Figure {
+    let (x, y) = results
+        .dropped
+        .iter()
+        .map(|(share, values)| {
+            (100.0 * share, values.iter().sum::<f64>() / values.len().max(1) as f64)
+        })
+        .unzip();
+    Figure::new(
+        "missing-columns",
+        "When columns are not at hand",
+        Plot::Lines {
+            axes: Axes::new("columns missing at the bedside (%)", "held-out AUROC"),
+            lines: vec![Line::new("checklist", x, y)],
+        },
+    )
+    .caption("A missing value makes its items false. Mean over tasks and folds.")
+}
+
+fn roc(task: &Task, results: &Results) -> Figure {
+    let line = |name: &str, pick: &dyn Fn(&(f64, f64, f64, u8)) -> f64| {
+        let mut rows: Vec<(f64, u8)> =
+            results.pooled.iter().map(|row| (pick(row), row.3)).collect();
+        rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let cases = rows.iter().filter(|row| row.1 == 1).count().max(1) as f64;
+        let others = (rows.len() as f64 - cases).max(1.0);
+        let (mut x, mut y, mut hit, mut alarm) = (vec![0.0], vec![0.0], 0.0, 0.0);
+        for (place, row) in rows.iter().enumerate() {
+            if row.1 == 1 {
+                hit += 1.0
+            } else {
+                alarm += 1.0
+            }
+            if rows.get(place + 1).is_none_or(|next| next.0 != row.0) {
+                x.push(alarm / others);
+                y.push(hit / cases);
+            }
+        }
+        Line::new(name, x, y)
+    };
+    Figure::new(
+        "roc",
+        format!("ROC curve: {}", task.name),
+        Plot::Lines {
+            axes: Axes::new("1 - specificity", "sensitivity"),
+            lines: vec![
+                line("checklist", &|row| row.1),
+                line("logistic regression", &|row| row.2),
+                Line::new("chance", vec![0.0, 1.0], vec![0.0, 1.0]),
+            ],
+        },
+    )
+    .caption("Every row scored by the model of the folds that it was not in.")
+}
+
+fn curve(task: &Task, results: &Results) -> Figure {
+    let y: Vec<u8> = results.pooled.iter().map(|row| row.3).collect();
+    let of = |pick: &dyn Fn(&(f64, f64, f64, u8)) -> f64| {
+        let risks: Vec<f64> = results.pooled.iter().map(pick).collect();
+        decision_curve(&risks, &y)
+    };
+    let (ours, logistic) = (of(&|row| row.1), of(&|row| row.2));
+    // Beyond the share of cases, acting on all is off the scale.
+    let shown = ours.iter().position(|point| point.all < -0.1).unwrap_or(ours.len());
+    let x: Vec<f64> = ours[..shown].iter().map(|point| point.threshold).collect();
+    let line = |name: &str, values: Vec<f64>| Line::new(name, x.clone(), values);
+    let benefit = |points: &[crate::agentscore::NetBenefit]| {
+        points[..shown].iter().map(|point| point.checklist).collect::<Vec<f64>>()
+    };
+    Figure::new(
+        "decision-curve",
+        format!("Decision curve: {}", task.name),
+        Plot::Lines {
+            axes: Axes::new("risk at which one would act", "net benefit"),
+            lines: vec![
+                line("checklist", benefit(&ours)),
+                line("logistic regression", benefit(&logistic)),
+                line("act on all", ours[..shown].iter().map(|point| point.all).collect()),
+                line("act on none", vec![0.0; shown]),
+            ],
+        },
+    )
+    .caption("Out-of-fold risks. Higher is better; acting on none is zero.")
+}
+
+fn risk(task: &Task, lab: &Lab) -> Result<Figure> {
+    let config = Config { seed: lab.seed, ..Config::default() };
+    let checklist = fit(&task.frame, &task.y, &mut DataProposer::default(), &config)?;
+    let rows = &checklist.risk.rows;
+    let column = |pick: &dyn Fn(&crate::agentscore::Risk) -> f64| rows.iter().map(pick).collect();
+    let line = Line {
+        name: "risk".into(),
+        x: column(&|row| row.points as f64),
+        y: column(&|row| row.risk),
+        low: column(&|row| row.low),
+        high: column(&|row| row.high),
+    };
+    let items: Vec<&str> = checklist.items.iter().map(|item| item.text.as_str()).collect();
+    Ok(Figure::new(
+        "risk-by-points",
+        format!("Risk by points: {}", task.name),
+        Plot::Lines { axes: Axes::new("points", "risk"), lines: vec![line] },
+    )
+    .caption(format!("Learnt on the whole table. One point each: {}.", items.join("; "))))
+}

@@ -1,0 +1,70 @@
+//! Where rules come from: the data, a language model, a file, or several of them. All rules go
+//! through the same verification.
+
+mod data;
+mod file;
+mod llm;
+mod mixed;
+
+pub use data::DataProposer;
+pub use file::FileProposer;
+pub use llm::{LlmConfig, LlmProposer, LlmStats};
+pub use mixed::MixedProposer;
+
+use super::rule::Rule;
+use super::screening::Verdict;
+use super::view::AggregateView;
+use metier_core::Result;
+
+/// What came of the proposals so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Feedback<'a> {
+    /// The number of the round, from 0.
+    pub round: usize,
+    /// Every verdict so far, in order.
+    pub verdicts: &'a [Verdict],
+}
+
+impl<'a> Feedback<'a> {
+    /// The rules kept so far, in order.
+    pub fn kept(&self) -> impl Iterator<Item = &'a Verdict> {
+        self.verdicts.iter().filter(|verdict| verdict.kept)
+    }
+}
+
+/// A source of rules.
+pub trait Proposer {
+    /// The next rules; none at all ends the search.
+    ///
+    /// # Errors
+    /// When the source fails; a rule that is no good is no failure.
+    fn next(&mut self, view: &AggregateView, feedback: &Feedback<'_>) -> Result<Vec<Rule>>;
+
+    /// Whether a verified rule makes sense to the proposer. It may only refuse.
+    ///
+    /// # Errors
+    /// When the source fails.
+    fn plausible(&mut self, _view: &AggregateView, _rule: &Rule) -> Result<bool> {
+        Ok(true)
+    }
+
+    /// A choice of at most `view.m` of the kept rules, by index, for the selector `llm`; `None`
+    /// from a proposer that leaves choosing to others. `so_far` is the choice to improve on, with
+    /// its AUROC on the validation rows; empty on the first call.
+    ///
+    /// # Errors
+    /// When the source fails.
+    fn construct(
+        &mut self,
+        _view: &AggregateView,
+        _pool: &[Verdict],
+        _so_far: &[(Vec<usize>, f64)],
+    ) -> Result<Option<Vec<usize>>> {
+        Ok(None)
+    }
+
+    /// How many answers were no rules.
+    fn invalid(&self) -> usize {
+        0
+    }
+}
