@@ -76,10 +76,50 @@ pub fn number_to(value: f64, significant: i32) -> String {
     }
     let magnitude = value.abs().log10().floor() as i32;
     if !(-4..6).contains(&magnitude) {
-        return format!("{value:.*e}", (significant - 1).max(0) as usize);
+        let text = format!("{value:.*e}", (significant - 1).max(0) as usize);
+        return match text.split_once('e') {
+            Some((lead, exponent)) => format!("{}e{exponent}", without_zeros(lead)),
+            None => text,
+        };
     }
     let digits = (significant - 1 - magnitude).max(0) as usize;
     let text = format!("{value:.digits$}");
-    // 12.50 says no more than 12.5, and a count is a count.
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+    without_zeros(&text).into()
+}
+
+// 12.50 says no more than 12.5, and a count is a count.
+fn without_zeros(text: &str) -> &str {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_to_four_digits() {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.123456, "0.1235"),
+            (12.5, "12.5"),
+            (-3.0, "-3"),
+            (1234.56, "1235"),
+            (250_000.0, "250000"),
+            (1.5e9, "1.5e9"),
+            (3.1e-12, "3.1e-12"),
+            (f64::NAN, "not a number"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn samples_in_a_few_words() {
+        let mean = Bar::MeanAtLeast(0.0);
+        assert_eq!(summary(&Samples::none(), mean), "–");
+        assert_eq!(summary(&Samples::from([0.25]), mean), "0.25");
+        assert_eq!(summary(&Samples::from([1.0, 2.0, 3.0]), mean), "2 ± 1");
+        assert_eq!(summary(&Samples::from([1.0, 2.0]), Bar::Rises), "1 → 2");
+    }
 }

@@ -46,6 +46,9 @@ fn upright(
     let lines = labels.iter().map(Vec::len).max().unwrap_or(0);
     canvas.set_height(frame.bottom + 12.0 + lines as f64 * (SMALL + 3.0));
     let slot = (frame.right - frame.left) / groups.len().max(1) as f64;
+    if let Some(zero) = frame.y_at(0.0) {
+        canvas.path(vec![(frame.left, zero), (frame.right, zero)], Role::Soft);
+    }
     for (g, group) in groups.iter().enumerate() {
         let start = frame.left + g as f64 * slot;
         for (i, at) in places(group, start, slot).enumerate() {
@@ -61,12 +64,22 @@ fn upright(
 
 fn lying(canvas: &mut Canvas, value_label: &str, groups: &[BarGroup], scale: Scale, top: f64) {
     let room = 0.42 * canvas.width();
-    let labels: Vec<String> =
-        groups.iter().map(|group| fit_text(&group.label, SMALL, room)).collect();
-    let widest = labels.iter().map(|label| text_width(label, SMALL)).fold(0.0, f64::max);
-    let (left, right) = (widest + 14.0, canvas.width() - 20.0);
     let most = groups.iter().map(|group| group.values.len()).max().unwrap_or(1).max(1);
-    let slot = (most as f64 * 13.0 + 10.0).max(24.0);
+    let slot = (most as f64 * 13.0 + 10.0).max(30.0);
+    let labels: Vec<Vec<String>> = groups
+        .iter()
+        .map(|group| {
+            let mut lines = wrap_text(&group.label, SMALL, room);
+            let allowed = (slot / (SMALL + 2.0)) as usize;
+            if lines.len() > allowed {
+                let rest = lines.split_off(allowed.max(1) - 1).join(" ");
+                lines.push(rest);
+            }
+            lines.iter().map(|line| fit_text(line, SMALL, room)).collect()
+        })
+        .collect();
+    let widest = labels.iter().flatten().map(|line| text_width(line, SMALL)).fold(0.0, f64::max);
+    let (left, right) = (widest + 14.0, canvas.width() - 20.0);
     let bottom = top + 8.0 + slot * groups.len() as f64;
     canvas.set_height(bottom + SMALL + TEXT + 28.0);
     let value = |value: f64| scale.at(value).map(|at| left + at * (right - left));
@@ -76,13 +89,19 @@ fn lying(canvas: &mut Canvas, value_label: &str, groups: &[BarGroup], scale: Sca
             canvas.text(label, (x, bottom + 6.0), SMALL, Anchor::Top, Role::Soft);
         }
     }
+    if let Some(zero) = value(0.0) {
+        canvas.path(vec![(zero, top + 8.0), (zero, bottom)], Role::Soft);
+    }
     for (g, group) in groups.iter().enumerate() {
         let start = top + 8.0 + g as f64 * slot;
         for (i, at) in places(group, start, slot).enumerate() {
             bar(canvas, group, i, at, value, |along, value| (value, along));
         }
-        let at = (left - 8.0, start + 0.5 * slot);
-        canvas.text(&labels[g], at, SMALL, Anchor::Right, Role::Ink);
+        let first = start + 0.5 * slot - 0.5 * (labels[g].len() as f64 - 1.0) * (SMALL + 2.0);
+        for (row, line) in labels[g].iter().enumerate() {
+            let at = (left - 8.0, first + row as f64 * (SMALL + 2.0));
+            canvas.text(line, at, SMALL, Anchor::Right, Role::Ink);
+        }
     }
     let at = (0.5 * (left + right), bottom + SMALL + 12.0);
     canvas.text(value_label, at, TEXT, Anchor::Top, Role::Ink);

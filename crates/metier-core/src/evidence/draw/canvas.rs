@@ -272,10 +272,10 @@ pub fn text_width(text: &str, size: f64) -> f64 {
     let letters: f64 = text
         .chars()
         .map(|letter| match letter {
-            'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | ' ' | 't' | 'f' | 'r' => 0.36,
+            'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | ' ' | 't' | 'f' | 'r' => 0.38,
             'm' | 'w' | 'M' | 'W' | '–' | '→' => 0.86,
-            letter if letter.is_uppercase() => 0.68,
-            _ => 0.56,
+            letter if letter.is_uppercase() => 0.7,
+            _ => 0.59,
         })
         .sum();
     letters * size

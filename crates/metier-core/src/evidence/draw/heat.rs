@@ -56,7 +56,7 @@ pub fn heat_map(canvas: &mut Canvas, map: &HeatMap) {
             }
         }
     }
-    let every = (SMALL / height).ceil().max(1.0) as usize;
+    let every = round_up(((SMALL + 4.0) / height).ceil().max(1.0) as usize);
     for (r, name) in row_names.iter().enumerate().step_by(every) {
         let at = (left - 8.0, top + (r as f64 + 0.5) * height);
         canvas.text(&fit_text(name, SMALL, room), at, SMALL, Anchor::Right, Role::Soft);
@@ -75,7 +75,7 @@ fn column_labels(canvas: &mut Canvas, names: &[String], left: f64, top: f64, wid
     let middle = |c: usize| left + (c as f64 + 0.5) * width;
     let plain = names.iter().all(|name| name.parse::<usize>().is_ok());
     if widest + 4.0 <= width || plain {
-        let every = ((widest + 8.0) / width).ceil().max(1.0) as usize;
+        let every = round_up(((widest + 8.0) / width).ceil().max(1.0) as usize);
         for (c, name) in names.iter().enumerate().step_by(every) {
             canvas.text(name, (middle(c), top + 6.0), SMALL, Anchor::Top, Role::Soft);
         }
@@ -90,6 +90,17 @@ fn column_labels(canvas: &mut Canvas, names: &[String], left: f64, top: f64, wid
         canvas.text(&name, at, SMALL, Anchor::Upwards, Role::Soft);
     }
     top + 10.0 + long
+}
+
+// Every fifth is easier to count with than every third.
+fn round_up(every: usize) -> usize {
+    let mut power = 1;
+    loop {
+        if let Some(round) = [1, 2, 5].map(|lead| lead * power).into_iter().find(|r| *r >= every) {
+            return round;
+        }
+        power *= 10;
+    }
 }
 
 fn names(given: &[String], count: usize) -> Vec<String> {

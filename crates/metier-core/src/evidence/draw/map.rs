@@ -153,6 +153,9 @@ fn clip(
     [west, south, east, north]: [f64; 4],
 ) -> Option<((f64, f64), (f64, f64))> {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    if !(dx + dy).is_finite() {
+        return None;
+    }
     let (mut enter, mut leave) = (0.0f64, 1.0f64);
     for (direction, room) in
         [(-dx, from.0 - west), (dx, east - from.0), (-dy, from.1 - south), (dy, north - from.1)]
@@ -170,8 +173,7 @@ fn clip(
             leave = leave.min(at);
         }
     }
-    // Written so that coordinates that are not numbers are outside.
-    if !(enter <= leave) {
+    if enter > leave {
         return None;
     }
     let at = |part: f64| match part {

@@ -134,22 +134,13 @@ fn judged(claim: &Claim) -> Markup {
     html! {
         div class=(class) {
             p.statement { span.badge { (verdict(claim).to_lowercase()) } " " (claim.statement) }
-            div.scroll {
-                table.measured {
-                    tr {
-                        th { "metric" } th { "ours" }
-                        @if claim.bar.has_baseline() { th { "baseline" } }
-                        th { "bar" }
-                    }
-                    tr {
-                        td { (claim.metric) }
-                        td { (samples(&claim.ours, claim.bar)) }
-                        @if claim.bar.has_baseline() {
-                            td { (samples(&claim.baseline, claim.bar)) }
-                        }
-                        td { (claim.rule()) }
-                    }
+            dl.measured {
+                div { dt { "metric" } dd { (claim.metric) } }
+                div { dt { "ours" } dd { (samples(&claim.ours, claim.bar)) } }
+                @if claim.bar.has_baseline() {
+                    div { dt { "baseline" } dd { (samples(&claim.baseline, claim.bar)) } }
                 }
+                div { dt { "bar" } dd { (claim.rule()) } }
             }
             @if !claim.gate { p.light.small { "Not a gate: judged, but in doubt from the start." } }
         }
