@@ -1,0 +1,111 @@
+//! Texts on disk as token sequences, with a part held out.
+
+use super::Tokens;
+use crate::tokenizer::Tokenizer;
+use metier_core::{Error, Progress, Result};
+use std::path::{Path, PathBuf};
+
+/// Every tenth text of a folder, and the last tenth of a single sequence, are held out.
+const HELD_OUT: usize = 10;
+
+/// Text to learn from and text to judge by.
+#[derive(Clone, Debug)]
+pub struct Corpus {
+    /// What to learn from.
+    pub train: Tokens,
+    /// What to judge by.
+    pub held_out: Tokens,
+}
+
+/// Reads a corpus: a text file, a folder of `.txt` files, or a token file.
+///
+/// Of a folder, sorted by name, every tenth file is held out; of a single text or token file, the last
+/// tenth. Ids above what `tokenizer` knows cannot occur; a token file must have been made with the
+/// same vocabulary.
+///
+/// # Errors
+/// Nothing to read, a text that is not UTF-8 (with its place), a token file of another vocabulary.
+pub fn read_corpus(path: &Path, tokenizer: &Tokenizer, progress: &dyn Progress) -> Result<Corpus> {
+    let vocabulary = tokenizer.vocabulary();
+    if path.is_dir() {
+        return read_folder(path, tokenizer, progress);
+    }
+    if path.extension().is_some_and(|ending| ending == "bin") {
+        let tokens = Tokens::open(path)?;
+        if tokens.vocabulary() > vocabulary {
+            return Err(Error::input(format!(
+                "its tokens belong to a vocabulary of {}, the tokenizer has {vocabulary}",
+                tokens.vocabulary()
+            ))
+            .in_file(path));
+        }
+        return Ok(split(&tokens, vocabulary));
+    }
+    progress.begin("reading text", None);
+    let ids = tokenizer.encode(&text(path)?).map_err(|error| error.in_file(path));
+    progress.finish();
+    let ids = ids?;
+    if ids.len() < 2 * HELD_OUT {
+        let message = format!("{} tokens are too few to learn from", ids.len());
+        return Err(Error::input(message).in_file(path));
+    }
+    Ok(split(&Tokens::new(ids, vocabulary)?, vocabulary))
+}
+
+fn split(tokens: &Tokens, vocabulary: usize) -> Corpus {
+    let train = tokens.len() - tokens.len() / HELD_OUT;
+    let part = |start, count| {
+        // The ids come out of a checked sequence.
+        match Tokens::new(tokens.window(start, count), vocabulary) {
+            Ok(tokens) => tokens,
+            Err(_) => unreachable!("a part of checked tokens"),
+        }
+    };
+    Corpus { train: part(0, train), held_out: part(train, tokens.len() - train) }
+}
+
+fn read_folder(folder: &Path, tokenizer: &Tokenizer, progress: &dyn Progress) -> Result<Corpus> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+        .map_err(|source| Error::io(folder, source))?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<std::io::Result<_>>()
+        .map_err(|source| Error::io(folder, source))?;
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "txt"));
+    paths.sort();
+    if paths.len() < HELD_OUT {
+        return Err(Error::input(format!(
+            "{} .txt files where {HELD_OUT} are needed",
+            paths.len()
+        ))
+        .in_file(folder)
+        .help("every tenth file is held out; join the texts into one file instead"));
+    }
+    progress.begin("reading texts", Some(paths.len() as u64));
+    let mut parts = [Vec::new(), Vec::new()];
+    for (index, path) in paths.iter().enumerate() {
+        progress.check()?;
+        let ids = tokenizer.encode(&text(path)?).map_err(|error| error.in_file(path))?;
+        let held_out = index % HELD_OUT == HELD_OUT - 1;
+        parts[usize::from(held_out)].extend(ids);
+        progress.advance(1);
+    }
+    progress.finish();
+    let [train, held_out] = parts;
+    let vocabulary = tokenizer.vocabulary();
+    Ok(Corpus {
+        train: Tokens::new(train, vocabulary)?,
+        held_out: Tokens::new(held_out, vocabulary)?,
+    })
+}
+
+fn text(path: &Path) -> Result<String> {
+    let bytes = std::fs::read(path).map_err(|source| Error::io(path, source))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let good = error.utf8_error().valid_up_to();
+        let row = error.as_bytes()[..good].iter().filter(|&&byte| byte == b'\n').count() + 1;
+        Error::input("is not UTF-8 text")
+            .in_file(path)
+            .at_row(row as u64)
+            .help("convert it, for example with `iconv -t utf-8`")
+    })
+}

@@ -1,0 +1,174 @@
+//! A sequence of token ids, in memory or mapped from a file.
+
+use crate::mapped;
+use memmap2::Mmap;
+use metier_core::{Error, Result, files};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+const MAGIC: &[u8; 8] = b"METIERTK";
+
+/// What a token file says of itself, as JSON after the first eight bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Header {
+    /// Bytes per token: 2 or 4, little-endian.
+    width: usize,
+    /// The number of tokens.
+    tokens: usize,
+    /// Every id is below this.
+    vocabulary: usize,
+}
+
+/// A sequence of token ids. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Tokens {
+    store: Store,
+    vocabulary: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Store {
+    Memory(Arc<[u32]>),
+    Mapped { map: Arc<Mmap>, start: usize, width: usize, tokens: usize },
+}
+
+impl Tokens {
+    /// Ids that are at hand.
+    ///
+    /// # Errors
+    /// An id that is not below `vocabulary`, with its place.
+    pub fn new(ids: Vec<u32>, vocabulary: usize) -> Result<Self> {
+        check(&ids, vocabulary)?;
+        Ok(Self { store: Store::Memory(ids.into()), vocabulary })
+    }
+
+    /// Writes a token file: `METIERTK`, the length of a JSON header (u32), the header padded with
+    /// spaces to a multiple of four, then the ids as u16 or u32, all little-endian.
+    ///
+    /// # Errors
+    /// An I/O error that names the file.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let width = if self.vocabulary <= 1 << 16 { 2 } else { 4 };
+        let header = Header { width, tokens: self.len(), vocabulary: self.vocabulary };
+        let mut text = serde_json::to_string(&header)
+            .map_err(|error| Error::internal(error.to_string()).in_file(path))?;
+        while !text.len().is_multiple_of(4) {
+            text.push(' ');
+        }
+        files::write_atomic(path, |out| {
+            let mut write = || {
+                out.write_all(MAGIC)?;
+                out.write_all(&(text.len() as u32).to_le_bytes())?;
+                out.write_all(text.as_bytes())?;
+                for at in 0..self.len() {
+                    let id = self.id(at);
+                    out.write_all(&id.to_le_bytes()[..width])?;
+                }
+                Ok(())
+            };
+            write().map_err(|source: std::io::Error| Error::io(path, source))
+        })
+    }
+
+    /// Maps a token file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is none, or is shorter than its header says.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(|source| Error::io(path, source))?;
+        let wrong = |message: &str| Error::input(message).in_file(path);
+        let size = file.metadata().map_err(|source| Error::io(path, source))?.len();
+        if size < 12 {
+            return Err(wrong("not a token file: shorter than the header of one"));
+        }
+        let map = mapped::read_only(&file).map_err(|source| Error::io(path, source))?;
+        let Some(rest) = map.strip_prefix(MAGIC) else {
+            return Err(wrong("not a token file: it does not start with METIERTK"));
+        };
+        let length = u32::from_le_bytes([rest[0], rest[1], rest[2], rest[3]]) as usize;
+        let start = MAGIC.len() + 4 + length;
+        let text = map.get(start - length..start).ok_or_else(|| wrong("ends inside its header"))?;
+        let header: Header = serde_json::from_slice(text)
+            .map_err(|error| wrong(&format!("its header is broken: {error}")))?;
+        if header.width != 2 && header.width != 4 {
+            return Err(wrong(&format!("{} bytes per token are not understood", header.width)));
+        }
+        let expected =
+            header.tokens.checked_mul(header.width).and_then(|bytes| bytes.checked_add(start));
+        if expected != Some(map.len()) {
+            return Err(wrong(&format!(
+                "{} tokens of {} bytes do not fit the file's {} bytes",
+                header.tokens, header.width, size
+            )));
+        }
+        let store =
+            Store::Mapped { map: Arc::new(map), start, width: header.width, tokens: header.tokens };
+        let tokens = Self { store, vocabulary: header.vocabulary };
+        // A damaged file must not reach the embedding, where the place would be lost.
+        for at in 0..tokens.len() {
+            let id = tokens.id(at);
+            if id as usize >= tokens.vocabulary {
+                return Err(outside(id, tokens.vocabulary, at).in_file(path));
+            }
+        }
+        Ok(tokens)
+    }
+
+    /// The number of tokens.
+    pub fn len(&self) -> usize {
+        match &self.store {
+            Store::Memory(ids) => ids.len(),
+            Store::Mapped { tokens, .. } => *tokens,
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Every id is below this.
+    pub fn vocabulary(&self) -> usize {
+        self.vocabulary
+    }
+
+    /// The `count` ids from `start` on.
+    ///
+    /// # Panics
+    /// When the sequence ends before.
+    pub fn window(&self, start: usize, count: usize) -> Vec<u32> {
+        match &self.store {
+            Store::Memory(ids) => ids[start..start + count].to_vec(),
+            Store::Mapped { .. } => (start..start + count).map(|at| self.id(at)).collect(),
+        }
+    }
+
+    fn id(&self, at: usize) -> u32 {
+        match &self.store {
+            Store::Memory(ids) => ids[at],
+            Store::Mapped { map, start, width, .. } => {
+                let from = start + at * width;
+                match width {
+                    2 => u32::from(u16::from_le_bytes([map[from], map[from + 1]])),
+                    _ => {
+                        u32::from_le_bytes([map[from], map[from + 1], map[from + 2], map[from + 3]])
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn check(ids: &[u32], vocabulary: usize) -> Result<()> {
+    match ids.iter().position(|&id| id as usize >= vocabulary) {
+        Some(at) => Err(outside(ids[at], vocabulary, at)),
+        None => Ok(()),
+    }
+}
+
+fn outside(id: u32, vocabulary: usize, at: usize) -> Error {
+    Error::input(format!("token {id} is outside the vocabulary of {vocabulary}"))
+        .at_row(at as u64 + 1)
+}

@@ -1,0 +1,66 @@
+//! The operations of a decoder that are worth fusing.
+//!
+//! Each is defined by its composition of elementary tensor operations ([`composed`]), which runs on
+//! every device and which the fused form is tested against. On the processor the fused form takes its
+//! place: one pass over memory instead of five or six, with a gradient written by hand. Work is cut
+//! into pieces whose number does not depend on the number of threads, and pieces are added up in a
+//! fixed order, so that results do not depend on it either.
+
+mod attention;
+pub mod composed;
+mod cross_entropy;
+mod fused;
+mod gelu;
+mod math;
+mod norm;
+#[cfg(test)]
+mod tests;
+
+use burn::tensor::{Int, Tensor};
+
+/// [`composed::layer_norm`], fused where the device allows.
+pub fn layer_norm(
+    x: Tensor<3>,
+    weight: Tensor<1>,
+    bias: Option<Tensor<1>>,
+    epsilon: f64,
+) -> Tensor<3> {
+    match norm::layer_norm(&x, &weight, bias.as_ref(), epsilon) {
+        Some(out) => out,
+        None => composed::layer_norm(x, weight, bias, epsilon),
+    }
+}
+
+/// [`composed::rms_norm`], fused where the device allows.
+pub fn rms_norm(x: Tensor<3>, weight: Tensor<1>, epsilon: f64) -> Tensor<3> {
+    match norm::rms_norm(&x, &weight, epsilon) {
+        Some(out) => out,
+        None => composed::rms_norm(x, weight, epsilon),
+    }
+}
+
+/// [`composed::packed_attention`], fused where the device allows.
+pub fn packed_attention(packed: Tensor<3>, heads: usize) -> Tensor<3> {
+    match attention::packed(&packed, heads) {
+        Some(out) => out,
+        None => composed::packed_attention(packed, heads),
+    }
+}
+
+/// [`composed::gelu`], fused where the device allows.
+pub fn gelu(x: Tensor<3>) -> Tensor<3> {
+    match gelu::gelu(&x) {
+        Some(out) => out,
+        None => composed::gelu(x),
+    }
+}
+
+/// [`composed::cross_entropy`], fused where the device allows.
+pub fn cross_entropy(scores: Tensor<3>, targets: Tensor<2, Int>) -> Tensor<1> {
+    match cross_entropy::cross_entropy(&scores, &targets) {
+        Some(out) => out,
+        None => composed::cross_entropy(scores, targets),
+    }
+}
+
+pub use composed::causal_attention;
