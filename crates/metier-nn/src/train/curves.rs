@@ -1,6 +1,7 @@
 //! The curves of a run.
 
 use super::Record;
+use metier_core::evidence::draw::{Size, Theme, svg};
 use metier_core::evidence::{Axes, Figure, Line, Plot};
 use metier_core::{Result, files};
 use std::path::Path;
@@ -24,8 +25,7 @@ pub fn loss_curves(records: &[Record], path: &Path) -> Result<()> {
     }
     let plot = Plot::Lines { axes: Axes::new("tokens", "loss (nats per token)"), lines };
     let figure = Figure::new("loss", "Loss over the run", plot);
-    let _ = (figure, path, files::write_bytes);
-    Ok(())
+    files::write_bytes(path, svg(&figure, Size::Wide, Theme::Light).as_bytes())
 }
 
 /// Means over equal spans of steps, with the least and greatest loss of each span as a band.

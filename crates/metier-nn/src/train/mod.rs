@@ -19,6 +19,7 @@ mod checkpoint;
 mod clip;
 mod curves;
 mod metrics;
+mod preset;
 mod schedule;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ pub use checkpoint::{Checkpoint, CheckpointStore};
 pub use clip::{accumulate, clip_gradients};
 pub use curves::loss_curves;
 pub use metrics::{Metrics, Record};
+pub use preset::preset;
 pub use schedule::{Decay, Schedule};
 pub use trainer::{TrainConfig, TrainReport, Trainer};
 

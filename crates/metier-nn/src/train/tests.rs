@@ -394,3 +394,21 @@ fn a_broken_metrics_line_is_found_by_its_row() {
     assert_eq!(error.location().row, Some(1));
     assert_eq!(Metrics::read(&folder.path().join("none.jsonl")).unwrap(), []);
 }
+
+#[test]
+fn presets_are_models_that_fit_together() {
+    for layout in ["gpt2", "llama"] {
+        for size in ["nano", "micro", "mini", "small", "medium", "large"] {
+            let config = preset(&format!("{layout}-{size}"), 256, 64).unwrap();
+            config.validate().unwrap();
+            assert_eq!((config.vocabulary, config.context), (256, 64));
+        }
+    }
+    let llama = preset("llama-nano", 256, 64).unwrap();
+    assert_eq!((llama.layout, llama.intermediate), (crate::model::Layout::Llama, 192));
+    for wrong in ["gpt2", "gpt2-tiny", "bert-small"] {
+        let error = preset(wrong, 256, 64).unwrap_err();
+        assert_eq!(error.to_string(), format!("model: there is no model `{wrong}`"));
+        assert!(error.help_text().unwrap().contains("gpt2-SIZE or llama-SIZE"));
+    }
+}

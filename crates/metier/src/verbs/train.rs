@@ -10,9 +10,8 @@ use metier_nn::LanguageModel;
 use metier_nn::corpus::{LoaderConfig, TokenBatches, read_corpus};
 use metier_nn::device;
 use metier_nn::model::{Decoder, DecoderConfig};
-use metier_nn::optim::Optimizer;
 use metier_nn::tokenizer::Tokenizer;
-use metier_nn::train::{CheckpointStore, Trainable, TrainReport, Trainer, preset};
+use metier_nn::train::{CheckpointStore, TrainReport, Trainable, Trainer, preset};
 use serde::Serialize;
 use settings::{Choices, Settings};
 use std::path::{Path, PathBuf};
@@ -52,8 +51,7 @@ pub fn run(args: &Args, shell: &Shell) -> Result<ExitCode> {
     let (matrix, aux) = optimizer::kinds(&settings)?;
     let policy = optimizer::policy(&settings)?;
 
-    let checkpoint =
-        if args.resume { CheckpointStore::new(&args.out).latest()? } else { None };
+    let checkpoint = if args.resume { CheckpointStore::new(&args.out).latest()? } else { None };
     let mut model = match &checkpoint {
         Some(folder) => LanguageModel::read(folder, &device::parse(&settings.device)?)?,
         None => fresh_model(&settings, shell)?,
@@ -73,7 +71,7 @@ pub fn run(args: &Args, shell: &Shell) -> Result<ExitCode> {
     // Everything that can be wrong from the start has been looked at: the run begins to exist.
     settings.write(&args.out)?;
     shell.say(optimizer.table());
-    let held_out = held_out.as_mut().map(|batches| batches as &mut dyn metier_nn::train::Batches<Batch = _>);
+    let held_out = held_out.as_mut().map(|batches| batches as &mut dyn Batches<Batch = _>);
     let mut trainer = Trainer::new(&mut model, &mut optimizer, &mut training, held_out, config)?;
     match (&checkpoint, args.resume) {
         (Some(_), _) => trainer.resume(&args.out, args.reset_optimizer)?,
@@ -140,9 +138,10 @@ fn print(report: &TrainReport, out: &Path, shell: &Shell) -> Result<()> {
         loss("loss", report.loss),
         loss("held-out loss", report.held_out_loss)
     ))?;
-    let folder = report.checkpoint.as_deref().ok_or_else(|| {
-        Error::internal("a run that ended has no checkpoint").in_file(out)
-    })?;
+    let folder = report
+        .checkpoint
+        .as_deref()
+        .ok_or_else(|| Error::internal("a run that ended has no checkpoint").in_file(out))?;
     shell.print(format_args!("model    {}", folder.display()))?;
     shell.print(format_args!("curves   {}", summary.curves.display()))
 }

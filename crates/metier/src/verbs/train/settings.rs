@@ -200,8 +200,7 @@ impl Default for Settings {
 }
 
 /// What a run cannot change on its way without becoming another run.
-const FIXED: [&str; 7] =
-    ["model", "data", "tokenizer", "batch", "context", "accumulate", "seed"];
+const FIXED: [&str; 7] = ["model", "data", "tokenizer", "batch", "context", "accumulate", "seed"];
 
 impl Settings {
     /// The settings of a run: what was chosen now, else what its folder remembers, else the usual.
@@ -213,10 +212,12 @@ impl Settings {
         let internal = |error: serde_json::Error| Error::internal(error.to_string());
         let saved = if resume { Some(Self::read(&file)?) } else { None };
         if !resume && (file.exists() || CheckpointStore::new(out).latest()?.is_some()) {
-            return Err(Error::usage("this folder holds a run already").in_file(out).help(format!(
-                "`metier train --resume --out {}` goes on with it; a new run needs a new --out",
-                out.display()
-            )));
+            return Err(Error::usage("this folder holds a run already").in_file(out).help(
+                format!(
+                    "`metier train --resume --out {}` goes on with it; a new run needs a new --out",
+                    out.display()
+                ),
+            ));
         }
         let base = saved.clone().unwrap_or_default();
         let mut merged = serde_json::to_value(&base).map_err(internal)?;
@@ -248,8 +249,7 @@ impl Settings {
             }
             Err(error) => return Err(Error::io(file, error)),
         };
-        serde_json::from_str(&text)
-            .map_err(|error| Error::input(error.to_string()).in_file(file))
+        serde_json::from_str(&text).map_err(|error| Error::input(error.to_string()).in_file(file))
     }
 
     /// Writes the settings to the run's folder.

@@ -4,6 +4,9 @@ use metier_core::{Error, Progress, Result};
 use metier_nn::tokenizer::{BpeConfig, Tokenizer, train_bpe};
 use std::path::{Path, PathBuf};
 
+/// The corpus holds out every tenth file of a folder or the last tenth of a file; so does this.
+const HELD_OUT: usize = 10;
+
 /// Learns a byte-pair encoding of `size` tokens from a text file or a folder of `.txt` files.
 ///
 /// # Errors
@@ -16,11 +19,14 @@ pub fn learn_tokenizer(data: &Path, size: &str, progress: &dyn Progress) -> Resu
     })?;
     let config = BpeConfig { vocabulary, ..BpeConfig::default() };
     config.validate()?;
-    progress.begin("learning a tokenizer", None);
-    let texts = paths(data)?
+    let mut texts = paths(data)?
         .iter()
         .map(|path| std::fs::read_to_string(path).map_err(|source| Error::io(path, source)))
         .collect::<Result<Vec<_>>>()?;
+    if let [text] = &mut texts[..] {
+        text.truncate(text.floor_char_boundary(text.len() - text.len() / HELD_OUT));
+    }
+    progress.begin("learning a tokenizer", None);
     // A vocabulary is learned from pieces of a text as well as from all of it at once.
     let tokenizer = train_bpe(texts.iter().flat_map(|text| text.split_inclusive('\n')), &config);
     progress.finish();
@@ -40,5 +46,6 @@ fn paths(data: &Path) -> Result<Vec<PathBuf>> {
         }
     }
     paths.sort();
-    Ok(paths)
+    let learned = |(index, path)| (index % HELD_OUT != HELD_OUT - 1).then_some(path);
+    Ok(paths.into_iter().enumerate().filter_map(learned).collect())
 }
