@@ -11,7 +11,10 @@
 //! [`hadamard_diagnostics`] what its theory speaks about.
 
 mod baselines;
+mod compare;
 mod diagnostics;
+mod evidence;
+mod figures;
 mod fused;
 mod grouped;
 mod matrices;
@@ -29,7 +32,10 @@ pub use baselines::{
     AdaMuon, AdaMuonConfig, LionRms, LionRmsConfig, Muon, MuonConfig, MuonScale, Signum,
     SignumConfig,
 };
+pub use compare::{Arm, RunResult, Trial, compare};
 pub use diagnostics::{Diagnostics, hadamard_diagnostics};
+pub use evidence::OlionMethod;
+pub use figures::comparison_figures;
 pub use grouped::{Grouped, OptimKind};
 pub use momentum::StateType;
 pub use newton_schulz::{QUINTIC, Scratch, newton_schulz};
