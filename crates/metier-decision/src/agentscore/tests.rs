@@ -471,15 +471,20 @@ fn every_selector_gives_a_checklist() {
 
 #[test]
 fn integer_scores_find_a_planted_score() {
-    let at = |i: usize, k: usize| (i * 7919 + k * 104_729) % 1009 < 400;
-    let rows = 500;
-    let columns: Vec<Vec<u32>> = (0..12)
-        .map(|k| (0..rows as u32).filter(|&i| at(i as usize, k * 31 + 1)).collect())
+    use rand::RngExt;
+    let rows = 500u32;
+    let mut random = metier_core::rng::stream(0, "planted");
+    let truth: Vec<Vec<bool>> =
+        (0..12).map(|_| (0..rows).map(|_| random.random::<f64>() < 0.4).collect()).collect();
+    let columns: Vec<Vec<u32>> = truth
+        .iter()
+        .map(|column| (0..rows).filter(|&row| column[row as usize]).collect())
         .collect();
-    let y: Vec<u8> = (0..rows)
-        .map(|i| {
-            let sum = i32::from(at(i, 1)) + i32::from(at(i, 32)) - i32::from(at(i, 63));
-            u8::from(sum * 2 + (i % 3) as i32 > 2)
+    let y: Vec<u8> = (0..rows as usize)
+        .map(|row| {
+            let points =
+                i32::from(truth[0][row]) + i32::from(truth[1][row]) - i32::from(truth[2][row]);
+            u8::from(2 * points + (row % 3) as i32 > 2)
         })
         .collect();
     let score = baselines::faster_risk(&columns, &y, 3, 1);

@@ -1,0 +1,175 @@
+//! `metier score` as a user runs it.
+
+use assert_cmd::Command;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+fn score(folder: &Path, arguments: &[&str]) -> assert_cmd::assert::Assert {
+    Command::cargo_bin("metier").unwrap().current_dir(folder).arg("score").args(arguments).assert()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn stdout(assert: &assert_cmd::assert::Assert) -> String {
+    text(&assert.get_output().stdout)
+}
+
+fn stderr(assert: &assert_cmd::assert::Assert) -> String {
+    text(&assert.get_output().stderr)
+}
+
+// Old patients with fever die; the ward says nothing.
+fn cohort() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let mut csv = String::from("age,fever,ward,death\n");
+    for i in 0..300u32 {
+        let (age, fever) = (20 + i * 7 % 70, i * 11 % 3 == 0);
+        let ward = ["east", "north", "west"][(i as usize * 5) % 3];
+        let death = age + 30 * u32::from(fever) + i * 13 % 25 > 85;
+        csv += &format!("{age},{},{ward},{}\n", u8::from(fever), u8::from(death));
+    }
+    fs::write(folder.path().join("cohort.csv"), csv).unwrap();
+    folder
+}
+
+#[test]
+fn learn_print_apply_validate_and_audit() {
+    let folder = cohort();
+    let at = folder.path();
+    let fit =
+        score(at, &["fit", "cohort.csv", "--outcome", "death", "--out", "score.json"]).success();
+    let card = stdout(&fit);
+    assert!(card.starts_with("Checklist for death\n"), "{card}");
+    assert!(card.contains("Act at ") && card.contains("cross-validated"), "{card}");
+
+    let printed = score(at, &["card", "score.json"]).success();
+    assert_eq!(stdout(&printed), card);
+    score(at, &["card", "score.json", "--as", "html", "--out", "card.html"]).success();
+    assert!(fs::read_to_string(at.join("card.html")).unwrap().starts_with("<!doctype html>"));
+    let svg = score(at, &["card", "score.json", "--as", "svg"]).success();
+    assert!(stdout(&svg).starts_with("<svg "));
+
+    let applied = score(at, &["apply", "score.json", "cohort.csv"]).success();
+    let table = stdout(&applied);
+    assert_eq!(table.lines().next(), Some("age,fever,ward,death,points,risk,decision"));
+    assert_eq!(table.lines().count(), 301);
+    score(at, &["apply", "score.json", "cohort.csv", "--out", "scored.parquet"]).success();
+    assert!(at.join("scored.parquet").exists());
+
+    fs::write(at.join("age.json"), r#"{"name":"age","terms":[{"column":"age","times":1}]}"#)
+        .unwrap();
+    let judged =
+        score(at, &["validate", "score.json", "cohort.csv", "--compare", "age.json"]).success();
+    let report = stdout(&judged);
+    assert!(report.starts_with("300 rows, ") && report.contains("\nage: AUROC "), "{report}");
+
+    let audit = stdout(&score(at, &["audit", "score.json", "--kept"]).success());
+    assert!(audit.contains(": on the card"), "{audit}");
+    let refused = stdout(&score(at, &["audit", "score.json", "--refused"]).success());
+    assert!(refused.contains("AUROC 0.") || refused.contains("same cases"), "{refused}");
+}
+
+#[test]
+fn a_time_to_event_and_a_dictionary() {
+    let folder = TempDir::new().unwrap();
+    let at = folder.path();
+    let mut csv = String::from("id,age,crea,time,event\n");
+    for i in 0..240u32 {
+        let (age, crea) = (20 + i * 7 % 70, 50 + i * 17 % 150);
+        let time = 1000 - 6 * age - crea + i * 13 % 200;
+        csv += &format!("{i},{age},{crea},{time},{}\n", u8::from(i % 4 > 0));
+    }
+    fs::write(at.join("trial.csv"), csv).unwrap();
+    let dictionary =
+        "columns:\n  crea: {label: Creatinine, unit: umol/L, step: 10, direction: up}\n";
+    fs::write(at.join("dd.yaml"), dictionary).unwrap();
+    let run = score(
+        at,
+        &[
+            "fit",
+            "trial.csv",
+            "--event",
+            "event",
+            "--horizon-time",
+            "time",
+            "--horizon",
+            "500",
+            "--dictionary",
+            "dd.yaml",
+            "--rules",
+            "3",
+            "--folds",
+            "0",
+        ],
+    )
+    .success();
+    assert!(stderr(&run).contains("were not followed to time = 500"), "{}", stderr(&run));
+    assert!(stdout(&run).contains("Creatinine ≥ "), "{}", stdout(&run));
+    assert!(!stdout(&run).contains("cross-validated ("), "{}", stdout(&run));
+}
+
+#[test]
+fn an_expert_s_rules_from_a_file() {
+    let folder = cohort();
+    let at = folder.path();
+    let rules = concat!(
+        r#"{"type":"numeric_threshold","feature":"age","op":">=","threshold":65}"#,
+        "\n",
+        r#"{"type":"binary_true","feature":"fever"}"#,
+        "\n",
+    );
+    fs::write(at.join("rules.jsonl"), rules).unwrap();
+    let arguments =
+        ["fit", "cohort.csv", "--outcome", "death", "--proposer", "file", "--folds", "0"];
+    let run = score(at, &[&arguments[..], &["--rules-file", "rules.jsonl"]].concat()).success();
+    let card = stdout(&run);
+    assert!(card.contains("age ≥ 65") && card.contains("fever"), "{card}");
+    let error = stderr(&score(at, &arguments).code(2));
+    assert!(error.contains("no rules are given"), "{error}");
+    fs::write(at.join("rules.jsonl"), "{\"type\":\"magic\"}\n").unwrap();
+    let error =
+        stderr(&score(at, &[&arguments[..], &["--rules-file", "rules.jsonl"]].concat()).code(2));
+    assert!(error.contains("unknown variant `magic`") && error.contains("row 1"), "{error}");
+}
+
+#[test]
+fn what_is_wrong_is_named_and_nothing_is_written() {
+    let folder = cohort();
+    let at = folder.path();
+    let refuse = |arguments: &[&str], code: i32, message: &str| {
+        let run = score(at, &[arguments, &["--out", "score.json"]].concat()).code(code);
+        assert!(stderr(&run).contains(message), "{}", stderr(&run));
+        assert!(!at.join("score.json").exists());
+    };
+    refuse(&["fit", "cohort.csv", "--outcome", "deth"], 2, "did you mean `death`?");
+    refuse(&["fit", "cohort.csv", "--outcome", "ward"], 2, "not 0 or 1 but: east, ");
+    refuse(&["fit", "nowhere.csv", "--outcome", "death"], 3, "nowhere.csv");
+    refuse(&["fit", "cohort.csv", "--outcome", "death", "--rules", "0"], 2, "between 1 and 20");
+    refuse(&["fit", "cohort.csv", "--outcome", "death", "--tau", "0.999"], 2, "no rule passes");
+    refuse(
+        &["fit", "cohort.csv", "--outcome", "death", "--proposer", "llm"],
+        2,
+        "no language model is given",
+    );
+    fs::write(at.join("empty.jsonl"), "").unwrap();
+    refuse(
+        &[
+            "fit",
+            "cohort.csv",
+            "--outcome",
+            "death",
+            "--proposer",
+            "llm",
+            "--replay",
+            "empty.jsonl",
+        ],
+        3,
+        "no recorded answer",
+    );
+    fs::write(at.join("broken.json"), "{}").unwrap();
+    let run = score(at, &["card", "broken.json"]).code(2);
+    assert!(stderr(&run).contains("no saved score"), "{}", stderr(&run));
+}
