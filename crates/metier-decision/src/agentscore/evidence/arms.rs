@@ -238,10 +238,9 @@ impl Fold {
             (TREE, self.judge(&baselines::tree(train, y, test, &[])?)),
             (AUTO, self.judge(&AutoScore::fit(train, y, 6, &[])?.score(test)?)),
         ];
-        // Every checklist of 20 rules is looked at; at quick scale of 16.
+        // Every checklist of the best rules is looked at.
         let pool = if scale == Scale::Quick { 14 } else { 18 };
-        let (rules, theta) = baselines::optimal_checklist(train, y, pool, 6)?;
-        let _ = theta;
+        let (rules, _) = baselines::optimal_checklist(train, y, pool, 6)?;
         arms.push((OPTIMAL, self.judge(&baselines::points(&rules, test)?)));
         let indicators = Indicators::new(train, &[])?;
         let (columns, seen) = (indicators.transform(train)?, indicators.transform(test)?);

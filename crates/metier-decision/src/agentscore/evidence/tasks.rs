@@ -30,10 +30,6 @@ impl Task {
             .collect();
         Ok(Self { name: name.into(), frame: table.select(&names)?.take(&rows), y })
     }
-
-    pub fn cases(&self) -> usize {
-        self.y.iter().filter(|&&label| label == 1).count()
-    }
 }
 
 // Categories with more than 12 levels are dropped.
