@@ -455,7 +455,7 @@ fn bandwidths_thresholds_and_sizes_out_of_range_are_refused() {
     let (text, help) = refusal(Region::cap(0.0, 0.0, 2.0), 20, 0.5, 800);
     assert_eq!(
         text,
-        "thresh: no function is concentrated above thresh = 0.5: the largest lambda is 0.125912"
+        "thresh: no function is concentrated above thresh = 0.5: the largest lambda is 0.125695"
     );
     assert_eq!(help, "lower thresh, raise L, or enlarge the region");
     let (text, _) = refusal(region(), 20, 1.0, 800);
