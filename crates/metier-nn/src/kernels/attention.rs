@@ -70,7 +70,9 @@ fn strided(slice: &[f32], rows: usize, columns: usize, stride: usize) -> MatRef<
 
 fn strided_mut(slice: &mut [f32], rows: usize, columns: usize, stride: usize) -> MatMut<'_, f32> {
     let used = (rows - 1) * stride + columns;
-    MatMut::from_row_major_slice_with_stride_mut(&mut slice[..used], rows, columns, stride)
+    // Its row-major sister in faer 0.24.4 swaps the strides, and so writes beyond the slice.
+    MatMut::from_column_major_slice_with_stride_mut(&mut slice[..used], columns, rows, stride)
+        .transpose_mut()
 }
 
 impl Attention {
