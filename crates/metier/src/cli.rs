@@ -37,6 +37,15 @@ pub enum Verb {
     Evidence(verbs::evidence::Args),
     Methods(verbs::methods::Args),
     #[command(subcommand)]
+    Slepian(verbs::slepian::Command),
+    #[command(subcommand)]
+    Score(verbs::score::Command),
+    Train(verbs::train::Args),
+    Generate(verbs::generate::Args),
+    Convert(verbs::convert::Args),
+    #[command(subcommand)]
+    Optim(verbs::optim::Command),
+    #[command(subcommand)]
     Data(verbs::data::Command),
     Completions(verbs::completions::Args),
     Man(verbs::man::Args),
@@ -47,6 +56,12 @@ impl Verb {
         match self {
             Verb::Evidence(args) => verbs::evidence::run(args, shell),
             Verb::Methods(args) => verbs::methods::run(args, shell),
+            Verb::Slepian(command) => verbs::slepian::run(command, shell),
+            Verb::Score(command) => verbs::score::run(command, shell),
+            Verb::Train(args) => verbs::train::run(args, shell),
+            Verb::Generate(args) => verbs::generate::run(args, shell),
+            Verb::Convert(args) => verbs::convert::run(args, shell),
+            Verb::Optim(command) => verbs::optim::run(command, shell),
             Verb::Data(command) => verbs::data::run(command, shell),
             Verb::Completions(args) => verbs::completions::run(args, shell),
             Verb::Man(args) => verbs::man::run(args, shell),
@@ -59,7 +74,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("See that it works", &["evidence", "methods"]),
     ("Analyse data", &["slepian"]),
     ("Decide", &["score"]),
-    ("Train models", &["train", "optim"]),
+    ("Train models", &["train", "generate", "convert", "optim"]),
     ("Get and keep things", &["data", "completions", "man"]),
 ];
 

@@ -57,19 +57,23 @@ pub fn run(args: &Args, shell: &Shell) -> Result<ExitCode> {
     };
     let report = evidence::Report::create(&args.out)?;
     let mut outcomes: Vec<Outcome> = Vec::new();
-    for method in chosen {
-        let outcome = evidence::run_one(method, &options);
-        print(&outcome, shell)?;
-        outcomes.push(outcome);
+    for method in &chosen {
+        // Asked to stop between two methods, what is there is still worth its page.
         if options.progress.interrupted() {
             break;
         }
+        let outcome = evidence::run_one(*method, &options);
+        print(&outcome, shell)?;
+        outcomes.push(outcome);
     }
     let page = report.write(&outcomes)?;
     if shell.json() {
         shell.say(page.display());
     } else {
         shell.print(page.display())?;
+    }
+    if outcomes.len() < chosen.len() {
+        return Err(Error::interrupted());
     }
     Ok(ExitCode::from(evidence::exit_code(&outcomes)))
 }
