@@ -73,8 +73,8 @@ impl Logistic {
             let mut matrix = vec![vec![0.0; p + 1]; p + 1];
             let mut right = vec![0.0; p + 1];
             for i in 0..p {
-                for j in 0..=i {
-                    matrix[i][j] = dot(&scaled[i], &standard.columns[j]);
+                for (cell, column) in matrix[i].iter_mut().zip(&standard.columns[..=i]) {
+                    *cell = dot(&scaled[i], column);
                 }
                 matrix[i][i] += ridge;
                 matrix[p][i] = scaled[i].iter().sum();

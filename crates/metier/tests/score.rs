@@ -27,7 +27,7 @@ fn cohort() -> TempDir {
     let mut csv = String::from("age,fever,ward,death\n");
     for i in 0..300u32 {
         let (age, fever) = (20 + i * 7 % 70, i * 11 % 3 == 0);
-        let ward = ["east", "north", "west"][(i as usize * 5) % 3];
+        let ward = ["east", "north", "west"][(i as usize / 3) % 3];
         let death = age + 30 * u32::from(fever) + i * 13 % 25 > 85;
         csv += &format!("{age},{},{ward},{}\n", u8::from(fever), u8::from(death));
     }

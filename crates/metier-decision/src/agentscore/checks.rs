@@ -118,13 +118,15 @@ pub fn excluded(
             continue;
         }
         if is_identifier(name) {
-            if let Some((label, count)) = repeated(column) {
-                if group.is_none() {
-                    return Err(frame
-                        .error(format!("`{label}` comes {count} times: rows of one patient would lie on both sides of a split"))
-                        .in_field(name)
-                        .help(format!("give --group {name} to keep them together, or --allow {name} if it is no patient")));
-                }
+            if let (Some((label, count)), None) = (repeated(column), group) {
+                return Err(frame
+                    .error(format!(
+                        "`{label}` comes {count} times: rows of one patient would lie on both sides of a split"
+                    ))
+                    .in_field(name)
+                    .help(format!(
+                        "give --group {name} to keep them together, or --allow {name} if it is no patient"
+                    )));
             }
             excluded.insert(name.clone(), "identifies rows".into());
         } else if named_like(name, outcome) {

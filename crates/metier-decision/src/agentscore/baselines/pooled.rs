@@ -138,22 +138,25 @@ fn finish(
         sums.iter().zip(y).map(one).sum::<f64>() / y.len() as f64
     };
     score.loss = loss(&score);
-    while polish {
-        let mut best = score.clone();
-        for place in 0..score.points.len() {
-            for change in [-1, 1] {
-                let mut next = score.clone();
-                next.points[place].1 = (next.points[place].1 + change).clamp(-5, 5);
-                next.loss = loss(&next);
-                if next.loss < best.loss - 1e-12 {
-                    best = next;
+    if polish {
+        // One point changed after the other, for as long as it helps.
+        loop {
+            let mut best = score.clone();
+            for place in 0..score.points.len() {
+                for change in [-1, 1] {
+                    let mut next = score.clone();
+                    next.points[place].1 = (next.points[place].1 + change).clamp(-5, 5);
+                    next.loss = loss(&next);
+                    if next.loss < best.loss - 1e-12 {
+                        best = next;
+                    }
                 }
             }
+            if best.loss >= score.loss {
+                break;
+            }
+            score = best;
         }
-        if best.loss >= score.loss {
-            break;
-        }
-        score = best;
     }
     score
 }

@@ -48,6 +48,15 @@ const ARMS: [&str; 16] = [
     TAU_60,
 ];
 
+/// A row that was held out: the risk that its points state, the chance that logistic regression
+/// gives it, and its label.
+#[derive(Clone, Copy, Debug)]
+pub struct HeldOut {
+    pub risk: f64,
+    pub chance: f64,
+    pub label: u8,
+}
+
 /// AUROC by task, arm and fold.
 pub struct Results {
     pub tasks: Vec<String>,
@@ -56,8 +65,8 @@ pub struct Results {
     pub by_m: Vec<Vec<f64>>,
     /// AUROC when a share of the columns is missing at the bedside, by share.
     pub dropped: Vec<(f64, Vec<f64>)>,
-    /// Out-of-fold scores and risks of ours and of logistic regression, for the first task.
-    pub pooled: Vec<(f64, f64, f64, u8)>,
+    /// Every row of the first task.
+    pub pooled: Vec<HeldOut>,
 }
 
 impl Results {
@@ -288,7 +297,7 @@ impl Fold {
         Ok(())
     }
 
-    fn scores(&self, seed: u64) -> Result<Vec<(f64, f64, f64, u8)>> {
+    fn scores(&self, seed: u64) -> Result<Vec<HeldOut>> {
         let checklist =
             fit(&self.train, &self.train_y, &mut DataProposer::default(), &config(seed))?;
         let points = checklist.score(&self.test)?;
@@ -297,7 +306,11 @@ impl Fold {
             .into_iter()
             .zip(logistic)
             .zip(&self.test_y)
-            .map(|((points, chance), &y)| (f64::from(points), checklist.risk.at(points), chance, y))
+            .map(|((points, chance), &label)| HeldOut {
+                risk: checklist.risk.at(points),
+                chance,
+                label,
+            })
             .collect())
     }
 }

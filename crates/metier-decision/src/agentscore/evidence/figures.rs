@@ -1,6 +1,6 @@
 //! ROC, risk by points, decision curve, AUROC by number of items.
 
-use super::arms::{self, Results};
+use super::arms::{self, HeldOut, Results};
 use super::tasks::Task;
 use crate::agentscore::{Config, DataProposer, decision_curve, fit};
 use metier_core::evidence::{Axes, BarGroup, Line};
@@ -82,9 +82,9 @@ fn robustness(results: &Results) -> Figure {
 }
 
 fn roc(task: &Task, results: &Results) -> Figure {
-    let line = |name: &str, pick: &dyn Fn(&(f64, f64, f64, u8)) -> f64| {
+    let line = |name: &str, pick: &dyn Fn(&HeldOut) -> f64| {
         let mut rows: Vec<(f64, u8)> =
-            results.pooled.iter().map(|row| (pick(row), row.3)).collect();
+            results.pooled.iter().map(|row| (pick(row), row.label)).collect();
         rows.sort_by(|a, b| b.0.total_cmp(&a.0));
         let cases = rows.iter().filter(|row| row.1 == 1).count().max(1) as f64;
         let others = (rows.len() as f64 - cases).max(1.0);
@@ -108,8 +108,8 @@ fn roc(task: &Task, results: &Results) -> Figure {
         Plot::Lines {
             axes: Axes::new("1 - specificity", "sensitivity"),
             lines: vec![
-                line("checklist", &|row| row.1),
-                line("logistic regression", &|row| row.2),
+                line("checklist", &|row| row.risk),
+                line("logistic regression", &|row| row.chance),
                 Line::new("chance", vec![0.0, 1.0], vec![0.0, 1.0]),
             ],
         },
@@ -118,12 +118,12 @@ fn roc(task: &Task, results: &Results) -> Figure {
 }
 
 fn curve(task: &Task, results: &Results) -> Figure {
-    let y: Vec<u8> = results.pooled.iter().map(|row| row.3).collect();
-    let of = |pick: &dyn Fn(&(f64, f64, f64, u8)) -> f64| {
+    let y: Vec<u8> = results.pooled.iter().map(|row| row.label).collect();
+    let of = |pick: &dyn Fn(&HeldOut) -> f64| {
         let risks: Vec<f64> = results.pooled.iter().map(pick).collect();
         decision_curve(&risks, &y)
     };
-    let (ours, logistic) = (of(&|row| row.1), of(&|row| row.2));
+    let (ours, logistic) = (of(&|row| row.risk), of(&|row| row.chance));
     // Beyond the share of cases, acting on all is off the scale.
     let shown = ours.iter().position(|point| point.all < -0.1).unwrap_or(ours.len());
     let x: Vec<f64> = ours[..shown].iter().map(|point| point.threshold).collect();

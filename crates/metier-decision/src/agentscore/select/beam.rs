@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 /// The best checklist that a beam of `width` finds, then swaps of one rule for another for as long
-/// as they help. Deterministic; ties go to fewer rules, then to earlier ones.
+/// as they help; in pools of at most 64 rules, swaps of two as well. Deterministic; ties go to fewer rules, then to earlier ones.
 pub fn beam(choice: &Choice<'_>, width: usize) -> Vec<usize> {
     let mut states = vec![choice.start()];
     let mut best = choice.start();
@@ -29,13 +29,12 @@ pub fn beam(choice: &Choice<'_>, width: usize) -> Vec<usize> {
         }
         states =
             next.into_par_iter().map(|(place, rule)| choice.grown(&states[place], rule)).collect();
-        if let Some(leader) = states.iter().min_by(|a, b| a.rank().cmp(&b.rank())) {
-            if leader.rank() < best.rank() {
-                best = leader.clone();
-            }
+        let leader = states.iter().min_by(|a, b| a.rank().cmp(&b.rank()));
+        if let Some(leader) = leader.filter(|leader| leader.rank() < best.rank()) {
+            best = leader.clone();
         }
     }
-    swapped(choice, best).chosen
+    settled(choice, best).chosen
 }
 
 /// The checklist that takes the best rule, then the best beside it, and so on.
@@ -77,6 +76,40 @@ fn leading(choice: &Choice<'_>, state: &State, width: usize, place: usize) -> Ve
             (gain, chosen, place, rule)
         })
         .collect()
+}
+
+// Swaps of two are many; in a small pool they cost nothing to speak of.
+const SMALL: usize = 64;
+
+fn settled(choice: &Choice<'_>, best: State) -> State {
+    let mut best = swapped(choice, best);
+    while choice.len() <= SMALL {
+        match doubly_swapped(choice, &best) {
+            Some(next) => best = swapped(choice, next),
+            None => break,
+        }
+    }
+    best
+}
+
+// The best replacement of two rules, where one of the two newcomers is among the ten best alone.
+fn doubly_swapped(choice: &Choice<'_>, best: &State) -> Option<State> {
+    let size = best.chosen.len();
+    let pairs: Vec<(usize, usize)> =
+        (0..size).flat_map(|a| (a + 1..size).map(move |b| (a, b))).collect();
+    let found = pairs
+        .into_par_iter()
+        .flat_map_iter(|(a, b)| {
+            let kept = (0..size).filter(|&place| place != a && place != b);
+            let rest = choice.state(&kept.map(|place| best.chosen[place]).collect::<Vec<_>>());
+            leading(choice, &rest, 10, 0).into_iter().filter_map(move |first| {
+                let half = choice.grown(&rest, first.3);
+                let second = leading(choice, &half, 1, 0).into_iter().next()?;
+                Some((second.0, second.1))
+            })
+        })
+        .min()?;
+    (found.0.0 > best.ordered).then(|| choice.state(&found.1))
 }
 
 // The best of all single swaps, drops and additions, again and again.
