@@ -96,8 +96,15 @@ impl Logistic {
     }
 
     /// The path of an elastic net on standardised columns, from the strongest penalty down: the
-    /// models at `steps` penalties. `l1` is the share of the absolute-value penalty.
-    pub fn elastic_path(matrix: &Matrix, y: &[u8], l1: f64, steps: usize) -> Vec<Self> {
+    /// models at up to `steps` penalties, ending before the first with more than `most` columns.
+    /// `l1` is the share of the absolute-value penalty.
+    pub fn elastic_path(
+        matrix: &Matrix,
+        y: &[u8],
+        l1: f64,
+        steps: usize,
+        most: usize,
+    ) -> Vec<Self> {
         let standard = Standard::new(matrix);
         let n = y.len() as f64;
         let mean = y.iter().map(|&label| f64::from(label)).sum::<f64>() / n;
@@ -137,6 +144,9 @@ impl Logistic {
                 if largest < 1e-4 {
                     break;
                 }
+            }
+            if weights.iter().filter(|weight| **weight != 0.0).count() > most {
+                break;
             }
             path.push(standard.back(&weights, intercept));
         }
@@ -198,7 +208,7 @@ mod tests {
         let model = Logistic::ridge(&one(x.clone()), &y, 0.0);
         assert!((model.intercept + 3f64.ln()).abs() < 1e-7, "{model:?}");
         assert!((model.weights[0] - 2.0 * 3f64.ln()).abs() < 1e-7, "{model:?}");
-        let path = Logistic::elastic_path(&one(x.clone()), &y, 1.0, 60);
+        let path = Logistic::elastic_path(&one(x.clone()), &y, 1.0, 60, 1);
         assert_eq!(path[0].weights, [0.0]);
         let last = &path[59];
         assert!(last.weights[0] > 1.9 && last.weights[0] < model.weights[0], "{last:?}");

@@ -67,12 +67,8 @@ pub fn pooled(columns: &[Vec<u32>], y: &[u8], k: usize) -> Pooled {
     };
     let mut models = Vec::new();
     for l1 in [1.0, 0.8] {
-        for model in Logistic::elastic_path(&matrix, y, l1, 30) {
-            let used = model.weights.iter().filter(|weight| **weight != 0.0).count();
-            if (1..=k).contains(&used) {
-                models.push(model);
-            }
-        }
+        let path = Logistic::elastic_path(&matrix, y, l1, 60, k);
+        models.extend(path.into_iter().filter(|m| m.weights.iter().any(|weight| *weight != 0.0)));
     }
     Pooled { models }
 }
