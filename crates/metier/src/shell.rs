@@ -100,6 +100,11 @@ impl Shell {
         }
     }
 
+    /// Says on stderr what the user should know before trusting the result; not hidden by `--quiet`.
+    pub fn warn(&self, text: impl Display) {
+        self.hidden(|| eprintln!("{} {text}", style("warning:", YELLOW)));
+    }
+
     /// Prints an error and goes on.
     pub fn complain(&self, error: &Error) {
         self.hidden(|| eprint!("{}", explain(error)));
@@ -179,6 +184,7 @@ fn explain(error: &Error) -> String {
 
 const RED: &str = "1;31";
 const BLUE: &str = "1;36";
+const YELLOW: &str = "1;33";
 
 // Colours only where somebody sees them and has not asked to be spared.
 fn style(text: &str, code: &str) -> String {

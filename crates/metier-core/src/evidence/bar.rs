@@ -112,9 +112,9 @@ impl Bar {
     pub fn rule(&self, seeds: usize) -> String {
         let often = |need: Need| Often { need, seeds };
         match *self {
-            Bar::Lower { by, need } if by == 0.0 => format!("lower {}", often(need)),
+            Bar::Lower { by: 0.0, need } => format!("lower {}", often(need)),
             Bar::Lower { by, need } => format!("lower by at least {by} {}", often(need)),
-            Bar::Higher { by, need } if by == 0.0 => format!("higher {}", often(need)),
+            Bar::Higher { by: 0.0, need } => format!("higher {}", often(need)),
             Bar::Higher { by, need } if by < 0.0 => {
                 format!("at most {} lower {}", -by, often(need))
             }
@@ -138,7 +138,7 @@ fn lower_by(a: f64, b: f64, by: f64) -> bool {
 
 fn from_baseline(margin: f64) -> String {
     match margin {
-        m if m == 0.0 => "the baseline's".into(),
+        0.0 => "the baseline's".into(),
         m if m > 0.0 => format!("the baseline's + {m}"),
         m => format!("the baseline's - {}", -m),
     }

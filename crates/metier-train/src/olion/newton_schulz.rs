@@ -87,7 +87,9 @@ pub(super) fn iterate(
     // Iterates alternate between the two; the last has to land in `out`.
     let (mut from, mut to) = if polynomials.len() % 2 == 0 { (out, spare) } else { (spare, out) };
     let (mut gram, mut polynomial) = (gram, polynomial);
-    scaled_copy(g, scale(frobenius(g)) as f32, from.rb_mut());
+    // In f64, as the iteration magnifies what is rounded here.
+    let by = scale(frobenius(g));
+    faer::zip!(from.rb_mut(), g).for_each(|faer::unzip!(to, g)| *to = (by * f64::from(*g)) as f32);
     for [a, b, c] in polynomials {
         let x = from.rb();
         symmetric_product(gram.rb_mut(), x, x.transpose(), None);

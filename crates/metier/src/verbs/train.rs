@@ -11,7 +11,7 @@ use metier_nn::corpus::{LoaderConfig, TokenBatches, read_corpus};
 use metier_nn::device;
 use metier_nn::model::{Decoder, DecoderConfig};
 use metier_nn::tokenizer::Tokenizer;
-use metier_nn::train::{CheckpointStore, TrainReport, Trainable, Trainer, preset};
+use metier_nn::train::{Batches, CheckpointStore, TrainReport, Trainable, Trainer, preset};
 use serde::Serialize;
 use settings::{Choices, Settings};
 use std::path::{Path, PathBuf};
@@ -24,11 +24,14 @@ use std::process::ExitCode;
 /// Face folders. A run that was stopped or killed goes on with `--resume`; on one thread it ends
 /// with the same bits as one that was left alone.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  \
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:\n  \
     metier train --data novel.txt --out run\n  \
     metier train --model gpt2-mini --data texts/ --tokenizer bpe:4096 --optimizer olion \\\n      \
     --lr 3e-3 --steps 2000 --batch 16 --context 256 --out run\n  \
-    metier train --resume --out run")]
+    metier train --resume --out run"
+)]
 pub struct Args {
     /// The folder of the run
     #[arg(long, value_name = "DIR")]
@@ -68,9 +71,7 @@ pub fn run(args: &Args, shell: &Shell) -> Result<ExitCode> {
     let mut held_out =
         if config.eval_every > 0 { Some(loader(corpus.held_out, false)?) } else { None };
 
-    // Everything that can be wrong from the start has been looked at: the run begins to exist.
-    settings.write(&args.out)?;
-    shell.say(optimizer.table());
+    let groups = optimizer.table();
     let held_out = held_out.as_mut().map(|batches| batches as &mut dyn Batches<Batch = _>);
     let mut trainer = Trainer::new(&mut model, &mut optimizer, &mut training, held_out, config)?;
     match (&checkpoint, args.resume) {
@@ -78,6 +79,9 @@ pub fn run(args: &Args, shell: &Shell) -> Result<ExitCode> {
         (None, true) => shell.say("no checkpoint was saved yet: starting from the beginning"),
         (None, false) => {}
     }
+    // Everything that can be wrong from the start has been looked at: the run begins to exist.
+    settings.write(&args.out)?;
+    shell.say(groups);
     let report = trainer.run(Some(&args.out), shell.progress());
     shell.clear();
     print(&report?, &args.out, shell)?;
