@@ -471,11 +471,11 @@ fn every_selector_gives_a_checklist() {
 
 #[test]
 fn integer_scores_find_a_planted_score() {
-    use rand::RngExt;
     let rows = 500u32;
     let mut random = metier_core::rng::stream(0, "planted");
-    let truth: Vec<Vec<bool>> =
-        (0..12).map(|_| (0..rows).map(|_| random.random::<f64>() < 0.4).collect()).collect();
+    let truth: Vec<Vec<bool>> = (0..12)
+        .map(|_| (0..rows).map(|_| rand::RngExt::random::<f64>(&mut random) < 0.4).collect())
+        .collect();
     let columns: Vec<Vec<u32>> = truth
         .iter()
         .map(|column| (0..rows).filter(|&row| column[row as usize]).collect())
@@ -774,7 +774,7 @@ fn pulled_pima_holds_up() {
         (table.select(&names).unwrap(), y)
     };
     let ((train, y), (test, seen)) = (labelled(&train), labelled(&test));
-    let checklist = fit(&train, &y, &mut DataProposer::default(), &Config::default()).unwrap();
+    let checklist = fit(&train, &y, &mut DataProposer::single(), &Config::default()).unwrap();
     let auroc = checklist.validate(&test, &seen).unwrap().auroc;
     assert!(auroc >= 0.81, "{auroc}");
 }
