@@ -90,8 +90,10 @@ class AgentScoreClassifier(ClassifierMixin, BaseEstimator):
     >>> age, fever = rng.uniform(20, 90, 400), rng.integers(0, 2, 400)
     >>> ill = age + 25 * fever + rng.normal(0, 15, 400) > 80
     >>> score = AgentScoreClassifier(max_rules=3).fit(np.column_stack([age, fever]), ill)
-    >>> len(score.rules_)
-    3
+    >>> len(score.rules_) <= 3 and 1 <= score.threshold_ <= len(score.rules_)
+    True
+    >>> int(score.score_points([[85, 1], [25, 0]]).argmax())
+    0
     """
 
     def __init__(

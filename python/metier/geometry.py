@@ -183,8 +183,11 @@ class SphericalHarmonics(_PlaceEncoder):
     Examples
     --------
     >>> from metier.geometry import SphericalHarmonics
-    >>> SphericalHarmonics(L=2).fit_transform([[30, 45]]).round(4).tolist()
-    [[0.2821, 0.1727, 0.3455, 0.2992]]
+    >>> harmonics = SphericalHarmonics(L=2).fit([[30, 45]])
+    >>> harmonics.transform([[30, 45], [-118, 34]]).shape
+    (2, 4)
+    >>> harmonics.get_feature_names_out().tolist()
+    ['sh_l0_m0', 'sh_l1_m-1', 'sh_l1_m0', 'sh_l1_m1']
     """
 
     def __init__(

@@ -251,7 +251,7 @@ fn fields() -> Vec<Figure> {
         (0..=60).map(|i| (lon + r * turn(i).cos(), lat + r * turn(i).sin())).collect::<Vec<_>>()
     };
     let places: Vec<(f64, f64)> = (0..80)
-        .map(|i| f64::from(i))
+        .map(f64::from)
         .map(|i| (-123.0 + 8.0 * (i * 0.37).sin().abs(), 33.0 + 8.0 * (i * 0.71).cos().abs()))
         .collect();
     let rows: Vec<Vec<f64>> =

@@ -14,6 +14,9 @@ use pyo3::types::{PyDict, PyString};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// An optimizer's name, the number of steps taken, the settings as JSON, and the tensors.
+type State<'py> = (String, u64, String, Bound<'py, PyDict>);
+
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Stepper>()?;
     module.add_function(wrap_pyfunction!(orthogonalizer, module)?)
@@ -102,10 +105,7 @@ impl Stepper {
     }
 
     /// The optimizer's name, the number of steps taken, the settings as JSON, and the tensors.
-    fn state<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<Option<(String, u64, String, Bound<'py, PyDict>)>> {
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Option<State<'py>>> {
         let state = {
             let inner = self.lock();
             match (&inner.optimizer, &inner.pending) {

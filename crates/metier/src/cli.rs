@@ -33,6 +33,7 @@ pub struct Global {
 
 // One line per verb: the file under `verbs/` of that name holds the rest.
 #[derive(Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "parsed once")]
 pub enum Verb {
     Evidence(verbs::evidence::Args),
     Methods(verbs::methods::Args),

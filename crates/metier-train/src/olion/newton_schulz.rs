@@ -85,7 +85,8 @@ pub(super) fn iterate(
         MatMut::from_row_major_slice_mut(spare, n, k)
     };
     // Iterates alternate between the two; the last has to land in `out`.
-    let (mut from, mut to) = if polynomials.len() % 2 == 0 { (out, spare) } else { (spare, out) };
+    let (mut from, mut to) =
+        if polynomials.len().is_multiple_of(2) { (out, spare) } else { (spare, out) };
     let (mut gram, mut polynomial) = (gram, polynomial);
     // In f64, as the iteration magnifies what is rounded here.
     let by = scale(frobenius(g));
