@@ -23,7 +23,7 @@ pub struct Global {
     /// Threads to work with [default: one per core]
     #[arg(long, global = true, value_name = "N", help_heading = "Everywhere")]
     pub threads: Option<usize>,
-    /// How results are printed on standard output
+    /// How results are printed: text for people, json for programs, one object per line
     #[arg(long, global = true, value_enum, default_value_t, help_heading = "Everywhere")]
     pub format: Format,
     /// Print results and errors only
@@ -85,10 +85,11 @@ pub fn command() -> clap::Command {
     let jobs = grouped(&command);
     command
         .help_template(format!(
-            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{jobs}{{all-args}}\n\
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{jobs}{{all-args}}\n\n\
          `metier VERB --help` explains a verb and shows a command that works.\n"
         ))
-        // The grouped list stands in for clap's own.
+        // The grouped list stands in for clap's own, which takes the verb out of the usage too.
+        .override_usage("metier VERB [OPTIONS]")
         .mut_subcommands(|verb| verb.hide(true))
 }
 

@@ -7,10 +7,9 @@ use std::str::FromStr;
 /// How results are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people
+    // Explained at `--format`: an explanation here would stretch every help page.
     #[default]
     Text,
-    /// For programs: one JSON object per line
     Json,
 }
 
@@ -18,7 +17,7 @@ pub enum Format {
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Seed {
     /// Seed of every random draw
-    #[arg(long, default_value_t = 0, value_name = "N")]
+    #[arg(long, default_value_t = 0, value_name = "N", allow_negative_numbers = true)]
     pub seed: u64,
 }
 

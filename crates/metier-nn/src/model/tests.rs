@@ -93,7 +93,7 @@ fn gradients_agree_with_differences() {
                 let decoder = Decoder::from_values(&config, values, &device::cpu()).unwrap();
                 f64::from(to_host_values(loss(&decoder))[0])
             };
-            let step = 2e-2;
+            let step = 5e-3;
             let found = (moved(step) - moved(-step)) / f64::from(2.0 * step);
             let expected = f64::from(*expected);
             let error = (found - expected).abs();
