@@ -215,8 +215,8 @@ impl<'a, M: Trainable> Trainer<'a, M> {
             }
             let record = self.train_step()?;
             let last = self.step == self.config.steps;
-            progress.message(&describe(&record));
             progress.advance(1);
+            progress.message(&describe(&record));
             if let Some(metrics) = &mut metrics {
                 metrics.append(&record)?;
             }
