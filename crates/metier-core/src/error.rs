@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Shorthand for a result whose error is [`enum@Error`].
+/// Shorthand for a result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What kind of failure an [`Error`] reports; it decides the program's exit status.
