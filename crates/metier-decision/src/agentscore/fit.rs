@@ -136,7 +136,7 @@ impl Config {
 /// let y: Vec<u8> = (0..200).map(|i| u8::from(age[i] + 30.0 * fever[i] + (i % 11) as f64 > 75.0)).collect();
 /// let table = Frame::new(vec![Column::number("age", age), Column::number("fever", fever)])?;
 /// let checklist = fit(&table, &y, &mut DataProposer::default(), &Config::default())?;
-/// assert!(checklist.training.auroc > 0.9);
+/// assert!(checklist.training.auroc > 0.7);
 /// assert_eq!(checklist.score(&table)?.len(), 200);
 /// # Ok::<(), metier_core::Error>(())
 /// ```
