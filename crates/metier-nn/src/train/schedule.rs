@@ -50,9 +50,9 @@ impl FromStr for Decay {
 /// ```
 /// use metier_nn::train::{Decay, Schedule};
 /// let schedule = Schedule { peak: 1e-3, warmup: 10, decay: Decay::Cosine, floor: 0.1 };
-/// assert_eq!(schedule.rate(0, 110), 1e-4);
-/// assert_eq!(schedule.rate(10, 110), 1e-3);
-/// assert_eq!(schedule.rate(60, 110), 5.5e-4);
+/// assert!((schedule.rate(0, 110) - 1e-4).abs() < 1e-9);
+/// assert!((schedule.rate(10, 110) - 1e-3).abs() < 1e-9);
+/// assert!((schedule.rate(60, 110) - 5.5e-4).abs() < 1e-9);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
