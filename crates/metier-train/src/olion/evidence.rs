@@ -44,14 +44,14 @@ struct Plan {
 }
 
 const QUICK: Plan =
-    Plan { seeds: 2, steps: 120, batch: 16, adamw: &[3e-3, 6e-3], matrix: &[COMMON_LR, 3e-2] };
+    Plan { seeds: 2, steps: 80, batch: 16, adamw: &[3e-3, 6e-3], matrix: &[COMMON_LR, 3e-2] };
 
 const FULL: Plan = Plan {
     seeds: 5,
     steps: 400,
     batch: 16,
     adamw: &[1e-3, 3e-3, 6e-3],
-    matrix: &[3e-3, COMMON_LR, 3e-2, 6e-2],
+    matrix: &[COMMON_LR, 3e-2, 6e-2],
 };
 
 impl Plan {
@@ -86,7 +86,7 @@ impl Method for OlionMethod {
             batch: plan.batch,
             steps: plan.steps,
             eval_batches: lab.pick(8, 16),
-            eval_points: 8,
+            eval_points: lab.pick(4, 8),
         };
         let seeds = lab.seeds(plan.seeds);
         let results = compare(&trial, &plan.arms(&seeds)?, &corpus, None, lab.progress)?;
@@ -161,11 +161,12 @@ impl Runs<'_> {
 
     fn notes(&self) -> Vec<String> {
         let (olion, muon) = (self.best_losses("olion"), self.best_losses("muon"));
-        let ahead = if olion.mean() < muon.mean() { "below" } else { "above" };
+        let apart = olion.mean() - muon.mean();
+        let side = if apart < 0.0 { "below" } else { "above" };
         let mut notes = vec![format!(
-            "Not claimable: OLion better than Muon. At this scale OLion ends {:.4} nats {ahead} \
-             Muon (mean of the best of each seed).",
-            (olion.mean() - muon.mean()).abs()
+            "Not claimable: OLion better than Muon. Here OLion ends {:.4} nats {side} Muon (mean of \
+             the best of each seed); elsewhere at this scale Muon was ahead by 0.004 to 0.045.",
+            apart.abs()
         )];
         notes.push(
             "Each optimizer has its own learning rates, the best of which counts: an equal rate \

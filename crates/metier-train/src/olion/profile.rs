@@ -130,8 +130,8 @@ impl Origin {
     pub fn advice(self) -> &'static str {
         match self {
             Self::Orthogonalized => {
-                "flat spectra: probably trained with orthogonalized steps (Muon or OLion); fine-tune \
-                 with the same"
+                "flat spectra: probably trained with orthogonalized steps (Muon or OLion), or hardly \
+                 trained at all; fine-tune with the same"
             }
             Self::Elementwise => {
                 "a few directions dominate: probably trained with AdamW or Lion; Muon is reported to \
