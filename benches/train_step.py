@@ -3,7 +3,8 @@
     python benches/train_step.py [STEPS]
 
 Needs PyTorch and NumPy, and builds the Rust side with cargo. Sixteen sequences of 128 tokens, f32,
-two threads each, AdamW; medians over the steps after a first one that warms up.
+AdamW; medians over the steps after a first one that warms up. One thread each: PyTorch's threads spin
+while they wait, which on a busy machine counts as CPU seconds and would make it look slow.
 """
 
 import json
@@ -59,7 +60,7 @@ class Gpt(nn.Module):
 
 def peer(steps):
     torch.manual_seed(0)
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)
     model = Gpt()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     ids, targets = (torch.randint(VOCABULARY, (BATCH, CONTEXT)) for _ in range(2))
@@ -84,7 +85,7 @@ def median(values):
 def ours(steps):
     command = ["cargo", "run", "--release", "--quiet", "-p", "metier-nn", "--example", "train_step"]
     command += ["--", str(BATCH), str(CONTEXT), str(steps)]
-    environment = {**os.environ, "RAYON_NUM_THREADS": "2"}
+    environment = {**os.environ, "RAYON_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode != 0:
         sys.exit(done.stderr)

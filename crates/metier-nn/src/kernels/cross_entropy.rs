@@ -79,13 +79,12 @@ fn exponentials(row: &[f32], out: &mut [f32]) -> (f32, f32) {
 /// A sum in sixteen lanes, which vectorizes and does not depend on the vectors' width.
 #[inline(always)]
 pub(super) fn sum(values: &[f32]) -> f32 {
+    let (chunks, rest) = values.as_chunks::<16>();
     let mut lanes = [0.0f32; 16];
-    let chunks = values.chunks_exact(16);
-    let rest: f32 = chunks.remainder().iter().sum();
     for chunk in chunks {
         for (lane, value) in lanes.iter_mut().zip(chunk) {
             *lane += value;
         }
     }
-    lanes.iter().sum::<f32>() + rest
+    lanes.iter().sum::<f32>() + rest.iter().sum::<f32>()
 }

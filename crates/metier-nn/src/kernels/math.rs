@@ -14,8 +14,12 @@ pub(super) fn wide<R>(work: impl FnOnce() -> R) -> R {
 pub(super) fn exp(x: f32) -> f32 {
     const HIGH: f32 = 0.693_359_4;
     const LOW: f32 = -2.121_944_4e-4;
+    // Adding 3·2²² leaves no bits for a fraction, and puts the integer into the lowest ones. Rounding
+    // and conversion by their own names stop the compiler from making vectors of a loop.
+    const ROUND: f32 = 12_582_912.0;
     let x = x.clamp(-87.3, 88.0);
-    let k = (x * std::f32::consts::LOG2_E).round_ties_even();
+    let shifted = x * std::f32::consts::LOG2_E + ROUND;
+    let k = shifted - ROUND;
     let r = x - k * HIGH - k * LOW;
     let p = 1.987_569_2e-4;
     let p = p * r + 1.398_2e-3;
@@ -23,7 +27,7 @@ pub(super) fn exp(x: f32) -> f32 {
     let p = p * r + 4.166_579_6e-2;
     let p = p * r + 1.666_666_5e-1;
     let p = p * r + 0.5;
-    let power = f32::from_bits(((k as i32 + 127) << 23) as u32);
+    let power = f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23));
     (p * r * r + r + 1.0) * power
 }
 
