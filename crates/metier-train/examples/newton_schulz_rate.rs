@@ -8,7 +8,7 @@
 //! were known of the products; the symmetric ones are computed at half that cost.
 
 use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, Par};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 use metier_core::rng;
 use metier_train::olion::{Scratch, newton_schulz};
 use rand::RngExt;
@@ -20,8 +20,13 @@ const REPEATS: usize = 7;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let sizes: Vec<usize> =
         std::env::args().skip(1).map(|size| size.parse()).collect::<Result<_, _>>()?;
-    let [n, k] = *sizes.as_slice() else {
-        return Err("usage: newton_schulz_rate ROWS COLUMNS".into());
+    let (n, k) = match *sizes.as_slice() {
+        [n, k] if n <= k => (n, k),
+        _ => {
+            return Err(
+                "usage: newton_schulz_rate ROWS COLUMNS, with no more rows than columns".into()
+            );
+        }
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     println!("{}", pool.install(|| measure(n, k)));
@@ -37,23 +42,31 @@ fn measure(n: usize, k: usize) -> serde_json::Value {
     let mut scratch = Scratch::default();
 
     let (n2k, n3) = ((n * n * k) as f64, (n * n * n) as f64);
-    // The three products of a step as plain ones; the fastest of them is the machine's rate.
-    let calls = (5e9 / (STEPS as f64 * (4.0 * n2k + 2.0 * n3))).ceil() as usize;
-    let median = |work: &mut dyn FnMut()| median(calls, work);
-    let gram = median(&mut || {
+    // The three products of a step as plain ones, the last by both libraries; the fastest of them is
+    // the machine's rate.
+    let gram = median(2.0 * n2k, &mut || {
         matmul(narrow.as_mut(), Accum::Replace, g.as_ref(), g.transpose(), 1.0, Par::Seq);
     });
-    let squared = median(&mut || {
+    let squared = median(2.0 * n3, &mut || {
         matmul(narrow.as_mut(), Accum::Replace, square.as_ref(), square.as_ref(), 1.0, Par::Seq);
     });
-    let product = median(&mut || {
+    let product = median(2.0 * n2k, &mut || {
         matmul(wide.as_mut(), Accum::Replace, square.as_ref(), g.as_ref(), 1.0, Par::Seq);
     });
-    let ns = median(&mut || newton_schulz(g.as_ref(), STEPS, wide.as_mut(), &mut scratch));
+    let packed = median(2.0 * n2k, &mut || packing_product(&mut wide, &square, &g));
+    let flops = STEPS as f64 * (4.0 * n2k + 2.0 * n3);
+    // Row by row in memory, as optimizers and NumPy keep matrices.
+    let values: Vec<f32> = (0..n * k).map(|at| g[(at / k, at % k)]).collect();
+    let mut result = vec![0.0f32; n * k];
+    let ns = median(flops, &mut || {
+        let g = MatRef::from_row_major_slice(&values, n, k);
+        let out = MatMut::from_row_major_slice_mut(&mut result, n, k);
+        newton_schulz(g, STEPS, out, &mut scratch);
+    });
 
-    let peak = [2.0 * n2k / gram, 2.0 * n3 / squared, 2.0 * n2k / product];
+    let peak = [2.0 * n2k / gram, 2.0 * n3 / squared, 2.0 * n2k / product, 2.0 * n2k / packed];
     let peak = peak.into_iter().fold(0.0, f64::max);
-    let rate = STEPS as f64 * (4.0 * n2k + 2.0 * n3) / ns;
+    let rate = flops / ns;
     serde_json::json!({
         "rows": n,
         "columns": k,
@@ -62,13 +75,44 @@ fn measure(n: usize, k: usize) -> serde_json::Value {
         "gflops": rate / 1e9,
         "gemm_gflops": peak / 1e9,
         "share_of_gemm": rate / peak,
-        "check": wide.norm_l2(),
+        "norm": MatRef::from_row_major_slice(&result, n, k).norm_l2(),
     })
+}
+
+/// `out ← l·r` by the `gemm` crate.
+fn packing_product(out: &mut Mat<f32>, l: &Mat<f32>, r: &Mat<f32>) {
+    assert!(out.nrows() == l.nrows() && l.ncols() == r.nrows() && r.ncols() == out.ncols());
+    // SAFETY: pointers and strides are those of matrices whose shapes were compared above; `out` is
+    // borrowed mutably.
+    unsafe {
+        gemm::gemm(
+            out.nrows(),
+            out.ncols(),
+            l.ncols(),
+            out.as_ptr_mut(),
+            out.col_stride(),
+            1,
+            false,
+            l.as_ptr(),
+            l.col_stride(),
+            1,
+            r.as_ptr(),
+            r.col_stride(),
+            1,
+            0.0,
+            1.0,
+            false,
+            false,
+            false,
+            gemm::Parallelism::None,
+        );
+    }
 }
 
 /// The median CPU seconds of one call, after a round to warm up. Short work is called several times
 /// in a row, as the system counts a thread's time in steps of milliseconds.
-fn median(calls: usize, work: &mut dyn FnMut()) -> f64 {
+fn median(flops: f64, work: &mut dyn FnMut()) -> f64 {
+    let calls = (5e9 / flops).ceil() as usize;
     let mut round = || {
         let start = cpu_seconds();
         (0..calls).for_each(|_| work());

@@ -1,5 +1,5 @@
 //! Methods for training: optimizers, and later what to train on and how to grow a model.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod olion;

@@ -23,6 +23,7 @@ mod newton_schulz;
 mod optimizer;
 mod orthogonalizer;
 mod polar_express;
+mod product;
 mod profile;
 mod svd;
 #[cfg(test)]

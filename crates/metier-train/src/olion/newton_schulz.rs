@@ -8,6 +8,7 @@
 //! Products are cut into tiles of a fixed size and each tile is computed by one thread, so that the
 //! result has the same bits on any number of threads.
 
+use super::product::product;
 use faer::linalg::matmul::{matmul, triangular};
 use faer::prelude::{Reborrow, ReborrowMut};
 use faer::{Accum, MatMut, MatRef, Par};
@@ -215,13 +216,13 @@ fn wide_product(out: MatMut<'_, f32>, l: MatRef<'_, f32>, r: MatRef<'_, f32>) {
         rest = right;
         start += width;
     }
-    let product = |(start, out): (usize, MatMut<'_, f32>)| {
+    let panel = |(start, out): (usize, MatMut<'_, f32>)| {
         let columns = out.ncols();
-        matmul(out, Accum::Replace, l, r.subcols(start, columns), 1.0, Par::Seq);
+        product(out, l, r.subcols(start, columns));
     };
     if panels.len() == 1 {
-        panels.into_iter().for_each(product);
+        panels.into_iter().for_each(panel);
     } else {
-        panels.into_par_iter().for_each(product);
+        panels.into_par_iter().for_each(panel);
     }
 }
