@@ -43,7 +43,7 @@ lint:
 
 ## Each method beside the peer that a user would pick instead, in one run
 bench: $(VENV)/bench.stamp
-	cargo build --release -p metier --examples
+	cargo build --release -p metier
 	for script in benches/*.py; do $(VENV)/bin/python $$script || exit 1; done
 
 ## The Python package, installed into $(VENV)

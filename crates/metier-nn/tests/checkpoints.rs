@@ -3,7 +3,9 @@
 use metier_core::Silent;
 use metier_nn::device::cpu;
 use metier_nn::generate::{GenerateConfig, generate};
-use metier_nn::model::{Decoder, KeyValueCache, convert_llama2c, read_tensors};
+use metier_nn::model::{
+    Decoder, HostParameter, KeyValueCache, convert_llama2c, read_tensors, write_tensors,
+};
 use metier_nn::tokenizer::Tokenizer;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -134,5 +136,21 @@ fn scaled_rotary_positions_are_refused_where_files_put_them() {
     };
     for name in ["rope_scaling", "rope_parameters"] {
         assert_eq!(message(name), "scaled rotary positions are not supported");
+    }
+}
+
+#[test]
+fn tensors_come_in_the_order_of_their_layers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    let names = ["h.0.weight", "h.2.bias", "h.2.weight", "h.10.weight", "wte.weight"];
+    let tensor =
+        |name: &&str| HostParameter { name: (*name).into(), shape: vec![1], data: vec![1.0] };
+    let tensors: Vec<_> = names.iter().rev().map(tensor).collect();
+    write_tensors(&path, &tensors).unwrap();
+    // The library hands tensors out in the order of a hash map, which differs from call to call.
+    for _ in 0..5 {
+        let read = read_tensors(&path).unwrap();
+        assert!(read.iter().map(|tensor| tensor.name.as_str()).eq(names));
     }
 }

@@ -152,6 +152,7 @@ struct Often {
 impl fmt::Display for Often {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.need.of(self.seeds) {
+            1 if self.seeds == 1 => f.write_str("in the one seed"),
             k if k == self.seeds => write!(f, "in {k} of {k} seeds"),
             k => write!(f, "in at least {k} of {} seeds", self.seeds),
         }
@@ -172,6 +173,13 @@ mod tests {
         assert_eq!(Need::Share(0.8).of(3), 3);
         assert_eq!(Need::Share(0.6).of(5), 3);
         assert_eq!(Need::All.of(5), 5);
+    }
+
+    #[test]
+    fn a_rule_speaks_of_as_many_seeds_as_there_are() {
+        let bar = Bar::Lower { by: 0.2, need: Need::All };
+        assert_eq!(bar.rule(1), "lower by at least 0.2 in the one seed");
+        assert_eq!(bar.rule(3), "lower by at least 0.2 in 3 of 3 seeds");
     }
 
     #[test]

@@ -48,7 +48,12 @@ impl std::fmt::Display for Cell {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Cell::Text(text) => f.pad(text),
-            Cell::Number { value, digits } => f.pad(&format!("{value:.digits$}")),
+            Cell::Number { value, digits } => {
+                let text = format!("{value:.digits$}");
+                // What rounds to zero has no sign.
+                let nothing = text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
+                f.pad(if nothing { text.trim_start_matches('-') } else { &text })
+            }
             Cell::Empty => f.pad("–"),
         }
     }
@@ -95,5 +100,19 @@ impl Table {
         row.resize(self.columns.len(), Cell::Empty);
         self.rows.push(row);
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_rounds_to_zero_has_no_sign() {
+        for (value, digits, text) in
+            [(-0.0004, 3, "0.000"), (-0.0, 0, "0"), (-0.0006, 3, "-0.001"), (-10.0, 0, "-10")]
+        {
+            assert_eq!(Cell::number(value, digits).to_string(), text);
+        }
     }
 }

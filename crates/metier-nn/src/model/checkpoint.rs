@@ -10,14 +10,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// Reads every tensor of a safetensors file as f32. F32, F16 and BF16 are understood.
+/// Reads every tensor of a safetensors file as f32, in the order of their names, `h.2` before `h.10`.
+/// F32, F16 and BF16 are understood.
 ///
 /// # Errors
 /// A file that cannot be read or is not safetensors; a tensor of another kind, by name.
 pub fn read_tensors(path: &Path) -> Result<Vec<HostParameter>> {
     let map = map(path)?;
     let file = parse(&map, path)?;
-    file.iter()
+    let mut tensors = file
+        .iter()
         .map(|(name, view)| {
             Ok(HostParameter {
                 name: name.into(),
@@ -25,7 +27,14 @@ pub fn read_tensors(path: &Path) -> Result<Vec<HostParameter>> {
                 data: to_f32(&view, name).map_err(|error| error.in_file(path))?,
             })
         })
-        .collect()
+        .collect::<Result<Vec<_>>>()?;
+    tensors.sort_by(|a, b| by_parts(&a.name).cmp(by_parts(&b.name)));
+    Ok(tensors)
+}
+
+/// The parts of a name, numbers as numbers.
+fn by_parts(name: &str) -> impl Iterator<Item = (Option<u64>, &str)> {
+    name.split('.').map(|part| (part.parse().ok(), part))
 }
 
 /// Writes tensors to a safetensors file in f32, atomically.
