@@ -20,6 +20,7 @@ mod evidence;
 mod fit;
 mod proposer;
 mod reference;
+mod report;
 mod rule;
 mod screening;
 pub mod select;

@@ -742,6 +742,48 @@ fn the_card_on_paper_is_one_page_of_text() {
 }
 
 #[test]
+fn a_validation_is_a_page_with_the_old_score_beside() {
+    let checklist = fitted(&Config { outcome: "death <1 year".into(), ..Config::default() });
+    let (frame, y) = cohort(300);
+    let old = r#"{"name":"age & more","terms":[{"column":"age","times":1}]}"#;
+    let old = Reference::parse(old).unwrap();
+    let plain = checklist.validate(&frame, &y).unwrap();
+    let judged = plain.clone().beside(&checklist, &old, &frame, &y).unwrap();
+    let page = judged.to_html(&checklist);
+    assert!(page.contains("<h1>Validation: Checklist for death &lt;1 year</h1>"), "{page}");
+    assert!(page.contains(&format!("AUROC {:.3} (", judged.auroc)), "{page}");
+    assert!(page.contains("age &amp; more: 0."), "{page}");
+    for figure in ["ROC curve", "Calibration", "Decision curve"] {
+        assert!(page.contains(figure), "{figure}");
+    }
+    // Nothing is fetched: addresses are names of formats only.
+    assert_eq!(page.matches("http").count(), page.matches("http://www.w3.org/").count());
+    assert!(!plain.to_html(&checklist).contains("age &amp; more"));
+}
+
+proptest! {
+    // The trapezoids under the curve are the share of pairs in order.
+    #[test]
+    fn the_area_under_the_roc_curve_is_the_auroc(
+        rows in proptest::collection::vec((0u8..6, 0u8..2), 2..40)
+    ) {
+        let scores: Vec<f64> = rows.iter().map(|row| f64::from(row.0)).collect();
+        let y: Vec<u8> = rows.iter().map(|row| row.1).collect();
+        let curve = crate::auroc::roc(&scores, &y);
+        let area: f64 = curve
+            .windows(2)
+            .map(|two| (two[1][0] - two[0][0]) * (two[1][1] + two[0][1]) / 2.0)
+            .sum();
+        if curve.is_empty() {
+            prop_assert!(y.iter().all(|label| *label == y[0]));
+        } else {
+            prop_assert!((area - crate::auroc::auroc(&scores, &y)).abs() < 1e-12);
+            prop_assert_eq!(curve.last(), Some(&[1.0, 1.0]));
+        }
+    }
+}
+
+#[test]
 fn another_table_is_validated_with_a_score_beside() {
     let (frame, y) = cohort(600);
     let checklist = fit(&frame, &y, &mut DataProposer::default(), &Config::default()).unwrap();

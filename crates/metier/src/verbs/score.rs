@@ -30,7 +30,7 @@ pub enum Command {
     Card(CardArgs),
     /// Judge a checklist on a table that it was not learnt from
     #[command(
-        after_help = "Example:\n  metier score validate score.json other.csv --compare npi.json"
+        after_help = "Example:\n  metier score validate score.json other.csv --compare npi.json --report report.html"
     )]
     Validate(ValidateArgs),
     /// Say why each rule was kept or refused
@@ -264,6 +264,9 @@ pub struct ValidateArgs {
     /// Another score to compare with: points per column in JSON, or a saved score
     #[arg(long, value_name = "FILE")]
     compare: Option<PathBuf>,
+    /// Write a page with the ROC curve, the calibration and the decision curve
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
 }
 
 /// What was predicted; the column of the fit unless given.
@@ -487,6 +490,10 @@ fn validate(args: &ValidateArgs, shell: &Shell) -> Result<()> {
     let mut validation = checklist.validate(&table, &y)?;
     if let Some(path) = &args.compare {
         validation = validation.beside(&checklist, &Reference::read(path)?, &table, &y)?;
+    }
+    if let Some(path) = &args.report {
+        files::write_bytes(path, validation.to_html(&checklist).as_bytes())?;
+        shell.say(path.display());
     }
     if shell.json() {
         return shell.print_json(&validation);

@@ -56,7 +56,8 @@ impl Checklist {
     }
 }
 
-const STYLE: &str = "body{font:17px/1.45 system-ui,sans-serif;margin:0;background:#f3f4f6;color:#15181c}\
+// The report of a validation wears the same clothes.
+pub(in crate::agentscore) const STYLE: &str = "body{font:17px/1.45 system-ui,sans-serif;margin:0;background:#f3f4f6;color:#15181c}\
 main{max-width:40rem;margin:1.5rem auto;padding:1.25rem 1.5rem;background:#fff;border:1px solid #ccd;border-radius:10px}\
 h1{font-size:1.3rem;margin:.2rem 0 1rem}label{display:flex;gap:.7rem;padding:.45rem 0;border-bottom:1px solid #e5e7eb}\
 input{width:1.2rem;height:1.2rem;flex:none}#sum{padding:.6rem .8rem;background:#e8edf2;border-radius:6px}\

@@ -2,7 +2,7 @@
 //! paper, are one [`drawing`] in two forms.
 
 mod drawing;
-mod html;
+pub(super) mod html;
 mod pdf;
 mod svg;
 
@@ -80,7 +80,7 @@ impl Checklist {
         format!("{questionnaire:#}\n")
     }
 
-    fn heading(&self) -> String {
+    pub(super) fn heading(&self) -> String {
         format!("Checklist for {}", self.outcome)
     }
 
@@ -110,6 +110,6 @@ fn whole(share: f64) -> String {
     }
 }
 
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
