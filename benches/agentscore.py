@@ -1,7 +1,8 @@
 """Checklists beside FasterRisk, in one run: CPU seconds and held-out AUROC on one flchain fold.
 
-Needs `fasterrisk`, `metier` built with `cargo build --release -p metier`, and the table
-`metier data pull survset`. Usage: benches/agentscore.py [path to the metier program]
+Needs `fasterrisk` (in an environment of its own: it wants older libraries), `metier` built with
+`cargo build --release -p metier`, and the table `metier data pull survset`.
+Usage: benches/agentscore.py [path to the metier program]
 """
 
 import os

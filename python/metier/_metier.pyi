@@ -71,7 +71,7 @@ class Score:
         y: np.ndarray,
         *,
         config: str,
-        proposer: str,
+        source: str,
         dictionary: str | None,
         folds: int,
         verbose: bool | None,
@@ -89,3 +89,4 @@ class Score:
     def to_markdown(self) -> str: ...
     def to_html(self) -> str: ...
     def to_svg(self) -> str: ...
+    def to_pdf(self) -> bytes: ...

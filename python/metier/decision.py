@@ -32,11 +32,12 @@ class AgentScoreClassifier(ClassifierMixin, BaseEstimator):
         The most items.
     proposer : str
         ``"data"`` (cut-points, ranges and categories found in the data), ``"file:rules.json"`` (an
-        expert's list), or ``"mixed:rules.json"`` for both.
+        expert's list), ``"llm"`` (a language model, by ``endpoint`` or ``replay``), or ``"mixed"``
+        or ``"mixed:rules.json"`` for the data with the model, the file, or both.
     tau : float or "auto"
         The least AUROC of a rule by itself. ``"auto"`` takes 0.60 where enough rules reach it, and
         less, never below 0.52, where they do not.
-    selector : {"beam", "greedy", "exact", "mip"}
+    selector : {"beam", "greedy", "exact", "mip", "llm"}
         How rules are chosen.
     depth : int
         How deep AND and OR may nest; 0 for single rules only.
@@ -58,7 +59,24 @@ class AgentScoreClassifier(ClassifierMixin, BaseEstimator):
         Go on with fewer than ten rows of a class.
     folds : int
         With 2 or more, the whole procedure is cross-validated; ``honest_`` then says what to
-        expect on new rows.
+        expect on new rows. Not together with a language model, which would be asked anew for every
+        fold.
+    endpoint : str, optional
+        The base address of an OpenAI-compatible endpoint, such as ``"http://127.0.0.1:8080/v1"``.
+        There is no default. It is sent names, types and aggregates, never rows.
+    model : str
+        The model's name there.
+    task : str
+        Who the patients are and what is to be predicted, in a sentence.
+    calls : int
+        How many calls at most.
+    key_variable : str
+        The environment variable that holds the key, where the endpoint wants one.
+    record : path, optional
+        Where the session is written down.
+    replay : path, optional
+        A session written down before: it answers, and nothing is asked anywhere. Data, settings,
+        ``model`` and ``task`` have to be those of the recording.
     random_state : int, RandomState or None
         The seed of the split.
     verbose : bool, optional
@@ -112,6 +130,13 @@ class AgentScoreClassifier(ClassifierMixin, BaseEstimator):
         leaks: str = "exclude",
         force: bool = False,
         folds: int = 0,
+        endpoint: str | None = None,
+        model: str = "local",
+        task: str = "",
+        calls: int = 220,
+        key_variable: str = "METIER_API_KEY",
+        record: str | os.PathLike[str] | None = None,
+        replay: str | os.PathLike[str] | None = None,
         random_state: Any = 0,
         verbose: bool | None = None,
     ) -> None:
@@ -128,11 +153,22 @@ class AgentScoreClassifier(ClassifierMixin, BaseEstimator):
         self.leaks = leaks
         self.force = force
         self.folds = folds
+        self.endpoint = endpoint
+        self.model = model
+        self.task = task
+        self.calls = calls
+        self.key_variable = key_variable
+        self.record = record
+        self.replay = replay
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> AgentScoreClassifier:
-        """Learns a checklist from a table and a label of two classes per row."""
+    def fit(self, X: Any, y: Any, groups: Any = None) -> AgentScoreClassifier:
+        """Learns a checklist from a table and a label of two classes per row.
+
+        ``groups`` tells whose rows belong together, one value per row: rows of one patient are
+        never on both sides of a split, neither of the one that confirms rules nor of ``folds``.
+        """
         columns = self._columns(X, reset=True)
         if y is None:
             raise ValueError(
@@ -151,11 +187,16 @@ class AgentScoreClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"y holds one class only, {self.classes_[0]!r}; a checklist needs two classes"
             )
+        config = self._config([name for name, _ in columns])
+        if groups is not None:
+            name = _free("group", [name for name, _ in columns])
+            columns = [*columns, (name, _groups(groups, len(y)))]
+            config["group"] = name
         self.checklist_ = _metier.Score.fit(
             columns,
             labels.astype(np.uint8),
-            config=json.dumps(self._config([name for name, _ in columns])),
-            proposer=self.proposer,
+            config=json.dumps(config),
+            source=json.dumps(self._source()),
             dictionary=None if self.dictionary is None else os.fspath(self.dictionary),
             folds=self.folds,
             verbose=self.verbose,
@@ -216,6 +257,11 @@ class AgentScoreClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.checklist_.to_svg()
 
+    def to_pdf(self) -> bytes:
+        """The bedside card as one page of A4."""
+        check_is_fitted(self)
+        return self.checklist_.to_pdf()
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
@@ -245,6 +291,24 @@ class AgentScoreClassifier(ClassifierMixin, BaseEstimator):
         if self.tau != "auto":
             config["screening"] = {"tau": {"fixed": self.tau}}
         return config
+
+    def _source(self) -> dict[str, Any]:
+        origin, _, rules = str(self.proposer).partition(":")
+        takes_rules = {"data": False, "llm": False, "file": True, "mixed": bool(rules)}
+        if takes_rules.get(origin) != bool(rules):
+            raise ValueError(
+                f"there is no proposer `{self.proposer}`\nwrite data, llm, file:rules.json, mixed "
+                "or mixed:rules.json"
+            )
+        return {
+            "origin": origin,
+            "rules": rules or None,
+            "endpoint": self.endpoint,
+            "key_variable": self.key_variable,
+            "record": None if self.record is None else os.fspath(self.record),
+            "replay": None if self.replay is None else os.fspath(self.replay),
+            "llm": {"model": self.model, "task": self.task, "calls": self.calls},
+        }
 
     def _columns(self, X: Any, *, reset: bool) -> list[tuple[str, Any]]:
         names = getattr(X, "columns", None)
@@ -276,6 +340,19 @@ def _cells(column: Any) -> np.ndarray | list[str | None]:
         cells[~missing] = present.astype(np.float64)
         return cells
     return [None if gap else str(value) for value, gap in zip(values, missing)]
+
+
+def _groups(groups: Any, rows: int) -> list[str]:
+    values = column_or_1d(groups)
+    if len(values) != rows:
+        raise ValueError(f"groups holds {len(values)} values for {rows} rows")
+    return [str(value) for value in values]
+
+
+def _free(name: str, taken: list[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _seed(random_state: Any) -> int:

@@ -1,7 +1,10 @@
 """Checklists: scikit-learn's manners, frames, and the same numbers as its metrics."""
 
+import http.server
+import io
 import json
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -95,6 +98,99 @@ def test_an_honest_estimate_is_cross_validated():
     assert AgentScoreClassifier(max_rules=3).fit(X, y).honest_ is None
 
 
+def test_rows_of_one_patient_stay_together():
+    """Traits of a patient that mean nothing look useful where his rows are on both sides."""
+    rng = np.random.default_rng(0)
+    patients = np.repeat(np.arange(60), 10)
+    X, y = rng.normal(size=(60, 8))[patients], rng.integers(0, 2, 60)[patients]
+    score = AgentScoreClassifier(folds=5, depth=0)
+    leaky = score.fit(X, y).honest_["auroc"]
+    honest = score.fit(X, y, groups=[f"patient {number}" for number in patients]).honest_["auroc"]
+    assert honest < 0.6 < 0.7 < leaky
+    assert not any("group" in rule for rule in score.rules_)
+    assert score.score_points(X).shape == (600,)
+    with pytest.raises(ValueError, match="groups holds 3 values for 600 rows"):
+        score.fit(X, y, groups=[1, 2, 3])
+
+
+class Model(http.server.BaseHTTPRequestHandler):
+    """An endpoint whose model knows three rules and one that is none."""
+
+    def do_POST(self):
+        question = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        self.server.asked.append(question)
+        rules = [
+            {"type": "numeric_threshold", "feature": "x0", "op": ">=", "threshold": 60},
+            {"type": "numeric_threshold", "feature": "x1", "op": ">=", "threshold": 1.3},
+            {"type": "binary_true", "feature": "x2"},
+        ]
+        known = "plausible to a clinician" in question
+        text = '{"plausible": true}' if known else "\n".join(map(json.dumps, rules)) + "\nolder"
+        answer = json.dumps({"choices": [{"message": {"role": "assistant", "content": text}}]})
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer.encode())
+
+    def log_message(self, *_):
+        pass
+
+
+def test_a_language_model_is_asked_recorded_and_replayed(tmp_path):
+    X, y = cohort()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
+    server.asked = []
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    session = tmp_path / "session.jsonl"
+    settings = {"proposer": "llm", "model": "tiny", "task": "adults in hospital", "calls": 12}
+    try:
+        endpoint = f"http://127.0.0.1:{server.server_port}/v1"
+        live = AgentScoreClassifier(**settings, endpoint=endpoint, record=session).fit(X, y)
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert live.rules_ == ["x0 ≥ 60", "x1 ≥ 1.3", "x2"]
+    asked = len(server.asked)
+    assert 0 < asked <= 12 and "adults in hospital" in server.asked[0]
+
+    # The endpoint is gone: the recording answers.
+    again = AgentScoreClassifier(**settings, replay=session).fit(X, y)
+    assert again.to_json() == live.to_json()
+    assert len(server.asked) == asked
+    mixed = AgentScoreClassifier(**{**settings, "proposer": "mixed"}, replay=session)
+    with pytest.raises(FileNotFoundError, match="no recorded answer"):
+        mixed.fit(X, y)
+    with pytest.raises(FileNotFoundError, match="no recorded answer"):
+        AgentScoreClassifier(**{**settings, "task": "children"}, replay=session).fit(X, y)
+    with pytest.raises(ValueError, match="asked anew for every fold"):
+        AgentScoreClassifier(**settings, replay=session, folds=5).fit(X, y)
+    with pytest.raises(ValueError, match="no language model is given"):
+        AgentScoreClassifier(**settings).fit(X, y)
+
+
+def test_an_expert_s_rules_are_mixed_with_the_data_s(tmp_path):
+    X, y = cohort()
+    rules = tmp_path / "rules.jsonl"
+    rules.write_text('{"type":"numeric_threshold","feature":"x0","op":">=","threshold":61.5}\n')
+    alone = AgentScoreClassifier(proposer=f"file:{rules}").fit(X, y)
+    assert alone.rules_ == ["x0 ≥ 61.5"]
+    mixed = AgentScoreClassifier(proposer=f"mixed:{rules}").fit(X, y)
+    audit = json.loads(mixed.to_json())["audit"]
+    assert len(audit) > 20 and any(entry["rule"].get("threshold") == 61.5 for entry in audit)
+
+
+def test_the_card_is_printed():
+    pypdf = pytest.importorskip("pypdf")
+    X, y = cohort()
+    score = AgentScoreClassifier(max_rules=4, outcome="illness").fit(X, y)
+    reader = pypdf.PdfReader(io.BytesIO(score.to_pdf()))
+    assert len(reader.pages) == 1 and reader.metadata.title == "Checklist for illness"
+    text = " ".join(reader.pages[0].extract_text().split())
+    assert all(rule in text for rule in score.rules_)
+    assert f"Act at {score.threshold_} or more of {len(score.rules_)} points" in text
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -114,6 +210,8 @@ def test_what_cannot_be_learnt_from_is_said(change, message):
     [
         ({"max_rules": 0}, "between 1 and 20"),
         ({"proposer": "oracle"}, "no proposer `oracle`"),
+        ({"proposer": "file"}, "no proposer `file`"),
+        ({"proposer": "mixed"}, "nothing to mix"),
         ({"selector": "luck"}, "luck"),
         ({"leaks": "maybe"}, "leaks is 'maybe'"),
         ({"objective": ("sensitivity", 2.0)}, "between 0 and 1"),

@@ -22,6 +22,37 @@ pub fn auroc(scores: &[f64], y: &[u8]) -> f64 {
     histogram.auroc()
 }
 
+/// The ROC curve: at each value of the score from the highest down, the share of non-cases and the
+/// share of cases at or above it; it begins at `[0, 0]` and ends at `[1, 1]`. Empty when one class is
+/// missing.
+///
+/// ```
+/// use metier_decision::auroc::roc;
+/// assert_eq!(roc(&[2.0, 1.0, 1.0], &[1, 0, 1]), [[0.0, 0.0], [0.0, 0.5], [1.0, 1.0]]);
+/// ```
+pub fn roc(scores: &[f64], y: &[u8]) -> Vec<[f64; 2]> {
+    let mut rows: Vec<(f64, u8)> = scores.iter().copied().zip(y.iter().copied()).collect();
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let cases = y.iter().filter(|&&label| label == 1).count();
+    let others = y.len() - cases;
+    if cases == 0 || others == 0 {
+        return Vec::new();
+    }
+    let mut curve = vec![[0.0, 0.0]];
+    let (mut hits, mut alarms) = (0usize, 0usize);
+    for (place, row) in rows.iter().enumerate() {
+        if row.1 == 1 {
+            hits += 1;
+        } else {
+            alarms += 1;
+        }
+        if rows.get(place + 1).is_none_or(|next| next.0 != row.0) {
+            curve.push([alarms as f64 / others as f64, hits as f64 / cases as f64]);
+        }
+    }
+    curve
+}
+
 /// Counts of cases and non-cases at each level of an ordered score.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {

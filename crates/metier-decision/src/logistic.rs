@@ -1,4 +1,7 @@
 //! Logistic regression with a ridge, or with an elastic net.
+//!
+//! Not the multinomial one of the geometry family, which takes L-BFGS steps over dense `f32` features:
+//! two classes and few columns make Newton's steps exact, and rounding needs the elastic net's path.
 
 use crate::design::Matrix;
 

@@ -2,15 +2,15 @@
 
 use crate::error::OrRaise;
 use crate::watch::watched;
-use metier_core::{Error, Result};
+use metier_core::Error;
 use metier_data::{Column, Frame, Values};
 use metier_decision::agentscore::{
-    Checklist, Config, DataProposer, Dictionary, FileProposer, MixedProposer, Proposer,
-    cross_validate, fit_with,
+    Checklist, Config, Dictionary, Source, cross_validate, fit_with,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use std::path::Path;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -43,33 +43,40 @@ struct Score(Checklist);
 
 #[pymethods]
 impl Score {
-    /// Learns a checklist. `config` is JSON; keys that are left out have their usual values.
+    /// Learns a checklist. `config` and `source` are JSON; keys that are left out have their usual
+    /// values.
     #[staticmethod]
-    #[pyo3(signature = (columns, y, *, config, proposer, dictionary, folds, verbose))]
+    #[pyo3(signature = (columns, y, *, config, source, dictionary, folds, verbose))]
     #[allow(clippy::too_many_arguments)]
     fn fit(
         py: Python<'_>,
         columns: Columns<'_>,
         y: PyReadonlyArray1<'_, u8>,
         config: &str,
-        proposer: &str,
+        source: &str,
         dictionary: Option<&str>,
         folds: usize,
         verbose: Option<bool>,
     ) -> PyResult<Self> {
         let table = frame(columns)?;
-        let mut config: Config = serde_json::from_str(config)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let wrong = |error: serde_json::Error| PyValueError::new_err(error.to_string());
+        let mut config: Config = serde_json::from_str(config).map_err(wrong)?;
+        let source: Source = serde_json::from_str(source).map_err(wrong)?;
         if let Some(path) = dictionary {
             config.dictionary = Dictionary::read(Path::new(path)).or_raise()?;
             config.dictionary.check(&table).or_raise()?;
         }
         let y = y.as_slice()?;
         watched(py, verbose, |watch| {
-            let mut source = make(proposer)?;
-            let mut checklist = fit_with(&table, y, &mut *source, &config, watch)?;
+            if folds > 0 && source.asks_a_model() {
+                return Err(Error::usage("the model would be asked anew for every fold")
+                    .in_field("folds")
+                    .help("leave folds at 0 where rules come from a language model"));
+            }
+            let mut proposer = source.open(config.depth)?;
+            let mut checklist = fit_with(&table, y, &mut *proposer, &config, watch)?;
             if folds > 0 {
-                let mut fresh = |_| make(proposer);
+                let mut fresh = |_| source.open(config.depth);
                 let honest = cross_validate(&table, y, &mut fresh, &config, folds, watch)?;
                 checklist.honest = Some(honest);
             }
@@ -150,26 +157,14 @@ impl Score {
         self.0.to_svg()
     }
 
+    fn to_pdf<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.0.to_pdf().or_raise()?))
+    }
+
     fn __reduce__<'py>(
         slf: &Bound<'py, Self>,
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyAny>, (String,))> {
         Ok((py.get_type::<Self>().getattr("from_json")?, (slf.get().to_json()?,)))
-    }
-}
-
-// `data`, `file:rules.json`, or `mixed:rules.json` for both.
-fn make(name: &str) -> Result<Box<dyn Proposer>> {
-    let file = |path: &str| FileProposer::read(Path::new(path));
-    let data = DataProposer::default;
-    match name.split_once(':') {
-        None if name == "data" => Ok(Box::new(data())),
-        Some(("file", path)) => Ok(Box::new(file(path)?)),
-        Some(("mixed", path)) => {
-            Ok(Box::new(MixedProposer::new(vec![Box::new(data()), Box::new(file(path)?)])))
-        }
-        _ => Err(Error::usage(format!("there is no proposer `{name}`"))
-            .in_field("proposer")
-            .help("write data, file:rules.json or mixed:rules.json")),
     }
 }

@@ -49,6 +49,11 @@ fn learn_print_apply_validate_and_audit() {
     assert_eq!(stdout(&printed), card);
     score(at, &["card", "score.json", "--as", "html", "--out", "card.html"]).success();
     assert!(fs::read_to_string(at.join("card.html")).unwrap().starts_with("<!doctype html>"));
+    score(at, &["card", "score.json", "--as", "pdf", "--out", "card.pdf"]).success();
+    let pdf = fs::read(at.join("card.pdf")).unwrap();
+    assert!(pdf.starts_with(b"%PDF-1.") && pdf.trim_ascii_end().ends_with(b"%%EOF"));
+    let piped = score(at, &["card", "score.json", "--as", "pdf"]).success();
+    assert_eq!(piped.get_output().stdout, pdf);
     let svg = score(at, &["card", "score.json", "--as", "svg"]).success();
     assert!(stdout(&svg).starts_with("<svg "));
 
@@ -61,8 +66,11 @@ fn learn_print_apply_validate_and_audit() {
 
     fs::write(at.join("age.json"), r#"{"name":"age","terms":[{"column":"age","times":1}]}"#)
         .unwrap();
-    let judged =
-        score(at, &["validate", "score.json", "cohort.csv", "--compare", "age.json"]).success();
+    let arguments = ["validate", "score.json", "cohort.csv", "--compare", "age.json"];
+    let judged = score(at, &[&arguments[..], &["--report", "page.html"]].concat()).success();
+    let page = fs::read_to_string(at.join("page.html")).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.contains("<title>Validation: "), "{page}");
+    assert_eq!(page.matches("<svg").count(), 3);
     let report = stdout(&judged);
     assert!(report.starts_with("300 rows, ") && report.contains("\nage: AUROC "), "{report}");
 

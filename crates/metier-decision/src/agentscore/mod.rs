@@ -20,6 +20,7 @@ mod evidence;
 mod fit;
 mod proposer;
 mod reference;
+mod report;
 mod rule;
 mod screening;
 pub mod select;
@@ -35,7 +36,8 @@ pub use dictionary::{Dictionary, Entry, Kind, Monotone};
 pub use evidence::AgentScore;
 pub use fit::{Config, fit, fit_with};
 pub use proposer::{
-    DataProposer, Feedback, FileProposer, LlmConfig, LlmProposer, LlmStats, MixedProposer, Proposer,
+    DataProposer, Feedback, FileProposer, LlmConfig, LlmProposer, LlmStats, MixedProposer, Origin,
+    Proposer, Source,
 };
 pub use reference::{PointScore, Reference, Term};
 pub use rule::{Direction, Expr, Join, Op, Rule};

@@ -660,6 +660,129 @@ fn the_card_says_what_it_has_to() {
     assert!(checklist.to_text().contains("0.800 cross-validated (0.750 to 0.850)"));
 }
 
+// The objects of a PDF, by the offsets in its cross-reference table, and the texts that its page
+// shows: what a reader of the file has to find.
+fn read_pdf(pdf: &[u8]) -> (Vec<String>, Vec<String>) {
+    // One byte is one letter here.
+    let letters = |bytes: &[u8]| bytes.iter().map(|&byte| char::from(byte)).collect::<String>();
+    let file = letters(pdf);
+    assert!(file.starts_with("%PDF-1.") && file.trim_end().ends_with("%%EOF"), "{file}");
+    let (_, table) = file.rsplit_once("startxref").unwrap();
+    let table = letters(&pdf[table.split_whitespace().next().unwrap().parse::<usize>().unwrap()..]);
+    let mut lines = table.lines();
+    assert_eq!(lines.next(), Some("xref"));
+    let count: usize = lines.next().unwrap().strip_prefix("0 ").unwrap().parse().unwrap();
+    let object = |(number, line): (usize, &str)| {
+        assert_eq!(line.trim_end().len(), 18, "{line}");
+        let object = letters(&pdf[line[..10].parse::<usize>().unwrap()..]);
+        assert!(object.starts_with(&format!("{number} 0 obj")), "{number}: {object}");
+        object[..object.find("endobj").unwrap()].to_owned()
+    };
+    let objects = lines.take(count).enumerate().skip(1).map(object).collect();
+    let mut shown = vec![String::new()];
+    let mut symbol = false;
+    for line in file.lines() {
+        match line.rsplit_once(' ') {
+            Some((font, "Tf")) => symbol = font.starts_with("/Symbol"),
+            Some((text, "Tj")) => {
+                let text: Vec<char> = if let Some(hex) = text.strip_prefix('<') {
+                    let digits: Vec<u32> = hex.chars().filter_map(|d| d.to_digit(16)).collect();
+                    digits.chunks(2).map(|two| char::from((16 * two[0] + two[1]) as u8)).collect()
+                } else {
+                    text[1..text.len() - 1].chars().collect()
+                };
+                let sign = |byte| if symbol && byte == '\u{b3}' { '≥' } else { byte };
+                shown.last_mut().unwrap().extend(text.into_iter().map(sign));
+            }
+            None if line == "ET" => shown.push(String::new()),
+            _ => {}
+        }
+    }
+    (objects, shown)
+}
+
+#[test]
+fn the_card_on_paper_is_one_page_of_text() {
+    let mut checklist = fitted(&Config { outcome: "death (1 year)".into(), ..Config::default() });
+    checklist.items[0].text = "CRP ≥ 5 µg/l".into();
+    let (objects, shown) = read_pdf(&checklist.to_pdf().unwrap());
+    let holds = |key: &str| objects.iter().filter(|object| object.contains(key)).count();
+    assert_eq!(holds("/Type /Catalog"), 1);
+    assert_eq!(holds("/Count 1"), 1);
+    assert_eq!((holds("/BaseFont /Helvetica"), holds("/BaseFont /Symbol")), (2, 1));
+    assert_eq!(holds("/Title (Checklist for death (1 year))"), 1, "{objects:?}");
+    let text = shown.join(" ");
+    assert!(text.contains("Checklist for death (1 year)"), "{text}");
+    for item in &checklist.items {
+        assert!(text.contains(&item.text), "{text}");
+    }
+    let act = format!("Act at {} or more of {} points", checklist.theta, checklist.items.len());
+    assert!(shown.contains(&act), "{text}");
+    for row in &checklist.risk.rows {
+        assert!(shown.contains(&format!("{:.0} %", 100.0 * row.risk)) || row.risk < 0.01, "{text}");
+    }
+    assert!(text.contains("Not validated for clinical use."), "{text}");
+
+    // However long, it stays inside the page.
+    let item = checklist.items[0].clone();
+    checklist.items = vec![item; 20];
+    checklist.items[7].text = "a word ".repeat(80);
+    let (objects, _) = read_pdf(&checklist.to_pdf().unwrap());
+    let content = objects.iter().find(|object| object.contains("stream")).unwrap();
+    let places: Vec<f64> = content
+        .lines()
+        .filter_map(|line| line.strip_suffix(" Td"))
+        .flat_map(|place| place.split(' ').map(|number| number.parse::<f64>().unwrap()))
+        .collect();
+    assert!(places.len() > 40 && places.iter().all(|&place| (30.0..812.0).contains(&place)));
+
+    checklist.items[3].text = "年齢 ≥ 65".into();
+    let error = checklist.to_pdf().unwrap_err();
+    assert!(error.message().starts_with("`年` cannot be printed"), "{error}");
+}
+
+#[test]
+fn a_validation_is_a_page_with_the_old_score_beside() {
+    let checklist = fitted(&Config { outcome: "death <1 year".into(), ..Config::default() });
+    let (frame, y) = cohort(300);
+    let old = r#"{"name":"age & more","terms":[{"column":"age","times":1}]}"#;
+    let old = Reference::parse(old).unwrap();
+    let plain = checklist.validate(&frame, &y).unwrap();
+    let judged = plain.clone().beside(&checklist, &old, &frame, &y).unwrap();
+    let page = judged.to_html(&checklist);
+    assert!(page.contains("<h1>Validation: Checklist for death &lt;1 year</h1>"), "{page}");
+    assert!(page.contains(&format!("AUROC {:.3} (", judged.auroc)), "{page}");
+    assert!(page.contains("age &amp; more: 0."), "{page}");
+    for figure in ["ROC curve", "Calibration", "Decision curve"] {
+        assert!(page.contains(figure), "{figure}");
+    }
+    // Nothing is fetched: addresses are names of formats only.
+    assert_eq!(page.matches("http").count(), page.matches("http://www.w3.org/").count());
+    assert!(!plain.to_html(&checklist).contains("age &amp; more"));
+}
+
+proptest! {
+    // The trapezoids under the curve are the share of pairs in order.
+    #[test]
+    fn the_area_under_the_roc_curve_is_the_auroc(
+        rows in proptest::collection::vec((0u8..6, 0u8..2), 2..40)
+    ) {
+        let scores: Vec<f64> = rows.iter().map(|row| f64::from(row.0)).collect();
+        let y: Vec<u8> = rows.iter().map(|row| row.1).collect();
+        let curve = crate::auroc::roc(&scores, &y);
+        let area: f64 = curve
+            .windows(2)
+            .map(|two| (two[1][0] - two[0][0]) * (two[1][1] + two[0][1]) / 2.0)
+            .sum();
+        if curve.is_empty() {
+            prop_assert!(y.iter().all(|label| *label == y[0]));
+        } else {
+            prop_assert!((area - crate::auroc::auroc(&scores, &y)).abs() < 1e-12);
+            prop_assert_eq!(curve.last(), Some(&[1.0, 1.0]));
+        }
+    }
+}
+
 #[test]
 fn another_table_is_validated_with_a_score_beside() {
     let (frame, y) = cohort(600);

@@ -5,7 +5,7 @@ use super::fit::{Config, fit_with};
 use super::proposer::Proposer;
 use super::reference::Reference;
 use super::split;
-use crate::auroc::{Histogram, auroc, bootstrap, bootstrap_difference};
+use crate::auroc::{Histogram, auroc, bootstrap, bootstrap_difference, roc};
 use metier_core::{Error, Progress, Result};
 use metier_data::Frame;
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,8 @@ pub struct Validation {
     pub at_line: Vec<Estimate>,
     /// By number of points: predicted and observed.
     pub calibration: Vec<Calibration>,
+    /// The ROC curve: 1 - specificity and sensitivity at each line, from none to all.
+    pub roc: Vec<[f64; 2]>,
     /// Net benefit of acting by the checklist, on all and on none.
     pub decision_curve: Vec<NetBenefit>,
     /// Rows that rules were blind to, by reason.
@@ -84,6 +86,8 @@ pub struct Comparison {
     pub name: String,
     /// Its AUROC.
     pub auroc: f64,
+    /// Its ROC curve.
+    pub roc: Vec<[f64; 2]>,
     /// AUROC of the checklist minus that of the other.
     pub difference: f64,
     /// The bootstrap 95 % interval of the difference.
@@ -137,6 +141,7 @@ impl Validation {
                 estimate("negative predictive value", line.passes, line.misses),
             ],
             calibration,
+            roc: roc(&scores, y),
             decision_curve: decision_curve(&risks, y),
             blind: checklist.blind_spots(table),
             comparison: None,
@@ -165,6 +170,7 @@ impl Validation {
         self.comparison = Some(Comparison {
             name: other.name().into(),
             auroc: value,
+            roc: roc(&theirs, y),
             difference: self.auroc - value,
             interval: bootstrap_difference(&ours, &theirs, y, RESAMPLES, checklist.config.seed),
         });

@@ -2,14 +2,13 @@
 
 use crate::shell::Shell;
 use clap::{Args, Subcommand, ValueEnum};
-use metier_core::chat::{Chat, Live, Recorder, Replay};
 use metier_core::{Error, Result, files};
 use metier_data::{Column, Frame, read, write};
 use metier_decision::agentscore::{
-    Checklist, Config, DataProposer, Dictionary, FileProposer, LlmConfig, LlmProposer,
-    MixedProposer, Proposer, Reference, Selector, Tau, Threshold, checks, cross_validate, fit_with,
+    Checklist, Config, Dictionary, LlmConfig, Origin, Reference, Selector, Source, Tau, Threshold,
+    checks, cross_validate, fit_with,
 };
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Learn, use, print and check a score of a few yes/no items, one point each
@@ -27,11 +26,11 @@ pub enum Command {
     #[command(after_help = "Example:\n  metier score apply score.json ward.csv --out scored.csv")]
     Apply(ApplyArgs),
     /// Print the bedside card
-    #[command(after_help = "Example:\n  metier score card score.json --as html --out card.html")]
+    #[command(after_help = "Example:\n  metier score card score.json --as pdf --out card.pdf")]
     Card(CardArgs),
     /// Judge a checklist on a table that it was not learnt from
     #[command(
-        after_help = "Example:\n  metier score validate score.json other.csv --compare npi.json"
+        after_help = "Example:\n  metier score validate score.json other.csv --compare npi.json --report report.html"
     )]
     Validate(ValidateArgs),
     /// Say why each rule was kept or refused
@@ -101,8 +100,8 @@ pub struct FitArgs {
     #[arg(long, default_value_t = 6, value_name = "N")]
     rules: usize,
     /// Where rules come from
-    #[arg(long, value_enum, default_value_t = Source::Data)]
-    proposer: Source,
+    #[arg(long, value_enum, default_value_t = OriginFlag::Data)]
+    proposer: OriginFlag,
     /// Rules of an expert or of an existing score, for the proposers file and mixed
     #[arg(long, value_name = "FILE")]
     rules_file: Option<PathBuf>,
@@ -178,25 +177,8 @@ struct ModelArgs {
     replay: Option<PathBuf>,
 }
 
-impl ModelArgs {
-    fn chat(&self) -> Result<Box<dyn Chat>> {
-        if let Some(path) = &self.replay {
-            return Ok(Box::new(Replay::open(path)?));
-        }
-        let Some(endpoint) = &self.endpoint else {
-            return Err(Error::usage("no language model is given")
-                .help("give --endpoint http://127.0.0.1:8080/v1 or --replay session.jsonl"));
-        };
-        let live = Live::new(endpoint, &self.key_variable)?;
-        Ok(match &self.record {
-            Some(path) => Box::new(Recorder::new(Box::new(live), path)),
-            None => Box::new(live),
-        })
-    }
-}
-
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Source {
+enum OriginFlag {
     /// The data: quantiles, categories, and pairs of the best
     Data,
     /// A language model
@@ -263,6 +245,8 @@ enum Form {
     Text,
     Html,
     Svg,
+    /// One page of A4
+    Pdf,
     Markdown,
     /// A FHIR R4 Questionnaire
     Fhir,
@@ -280,6 +264,9 @@ pub struct ValidateArgs {
     /// Another score to compare with: points per column in JSON, or a saved score
     #[arg(long, value_name = "FILE")]
     compare: Option<PathBuf>,
+    /// Write a page with the ROC curve, the calibration and the decision curve
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
 }
 
 /// What was predicted; the column of the fit unless given.
@@ -365,19 +352,19 @@ fn learn(args: &FitArgs, shell: &Shell) -> Result<()> {
     if let Some(path) = &args.dictionary {
         config.dictionary = Dictionary::read(path)?;
     }
-    let mut proposer = proposer(args)?;
+    let source = source(args);
+    let mut proposer = source.open(args.depth)?;
     let mut checklist = fit_with(&table, &y, &mut *proposer, &config, shell.progress())?;
     checklist.outcome = outcome;
     for warning in &checklist.warnings {
         shell.warn(warning);
     }
     // A recorded or paid session is not repeated for every fold.
-    let asks_a_model = args.model.endpoint.is_some() || args.model.replay.is_some();
-    if args.folds > 0 && !asks_a_model {
-        let mut fresh = |_| proposer_for(args);
+    if args.folds > 0 && !source.asks_a_model() {
+        let mut fresh = |_| source.open(args.depth);
         let honest = cross_validate(&table, &y, &mut fresh, &config, args.folds, shell.progress())?;
         checklist.honest = Some(honest);
-    } else if asks_a_model {
+    } else if source.asks_a_model() {
         shell.say("not cross-validated: that would ask the model anew for every fold");
     }
     if let Some(path) = &args.out {
@@ -390,47 +377,26 @@ fn learn(args: &FitArgs, shell: &Shell) -> Result<()> {
     }
 }
 
-fn proposer(args: &FitArgs) -> Result<Box<dyn Proposer>> {
-    proposer_for(args)
-}
-
-fn proposer_for(args: &FitArgs) -> Result<Box<dyn Proposer>> {
-    let data = || {
-        let joined = if args.depth == 0 { 0 } else { DataProposer::default().joined };
-        Box::new(DataProposer { joined, ..DataProposer::default() })
-    };
-    let model = || -> Result<Box<dyn Proposer>> {
-        let config = LlmConfig {
-            model: args.model.model.clone(),
-            task: args.model.task.clone(),
-            calls: args.model.calls,
+fn source(args: &FitArgs) -> Source {
+    let model = &args.model;
+    Source {
+        origin: match args.proposer {
+            OriginFlag::Data => Origin::Data,
+            OriginFlag::Llm => Origin::Llm,
+            OriginFlag::File => Origin::File,
+            OriginFlag::Mixed => Origin::Mixed,
+        },
+        rules: args.rules_file.clone(),
+        endpoint: model.endpoint.clone(),
+        key_variable: model.key_variable.clone(),
+        record: model.record.clone(),
+        replay: model.replay.clone(),
+        llm: LlmConfig {
+            model: model.model.clone(),
+            task: model.task.clone(),
+            calls: model.calls,
             ..LlmConfig::default()
-        };
-        Ok(Box::new(LlmProposer::new(args.model.chat()?, config)?))
-    };
-    let file =
-        |path: &Path| -> Result<Box<dyn Proposer>> { Ok(Box::new(FileProposer::read(path)?)) };
-    match (args.proposer, &args.rules_file) {
-        (Source::Data, _) => Ok(data()),
-        (Source::Llm, _) => model(),
-        (Source::File, Some(path)) => file(path),
-        (Source::File, None) => {
-            Err(Error::usage("no rules are given").help("give --rules-file FILE"))
-        }
-        (Source::Mixed, path) => {
-            let mut parts: Vec<Box<dyn Proposer>> = vec![data()];
-            if let Some(path) = path {
-                parts.push(file(path)?);
-            }
-            if args.model.endpoint.is_some() || args.model.replay.is_some() {
-                parts.push(model()?);
-            }
-            if parts.len() == 1 {
-                return Err(Error::usage("there is nothing to mix the data's rules with")
-                    .help("give --rules-file, --endpoint or --replay"));
-            }
-            Ok(Box::new(MixedProposer::new(parts)))
-        }
+        },
     }
 }
 
@@ -482,20 +448,28 @@ fn quoted(text: &str) -> String {
 
 fn card(args: &CardArgs, shell: &Shell) -> Result<()> {
     let checklist = Checklist::read(&args.score)?;
-    let text = match args.form {
-        Form::Text => checklist.to_text(),
-        Form::Html => checklist.to_html(),
-        Form::Svg => checklist.to_svg(),
-        Form::Markdown => checklist.to_markdown(),
-        Form::Fhir => checklist.to_fhir_questionnaire(),
+    let mut bytes = match args.form {
+        Form::Text => checklist.to_text().into_bytes(),
+        Form::Html => checklist.to_html().into_bytes(),
+        Form::Svg => checklist.to_svg().into_bytes(),
+        Form::Pdf => checklist.to_pdf().map_err(|error| error.in_file(&args.score))?,
+        Form::Markdown => checklist.to_markdown().into_bytes(),
+        Form::Fhir => checklist.to_fhir_questionnaire().into_bytes(),
     };
     match &args.out {
         Some(path) => {
-            files::write_bytes(path, text.as_bytes())?;
+            files::write_bytes(path, &bytes)?;
             shell.say(path.display());
             Ok(())
         }
-        None => shell.print(text.trim_end()),
+        None => {
+            // One line break ends a text.
+            if args.form != Form::Pdf {
+                bytes.truncate(bytes.trim_ascii_end().len());
+                bytes.push(b'\n');
+            }
+            shell.print_bytes(&bytes)
+        }
     }
 }
 
@@ -516,6 +490,10 @@ fn validate(args: &ValidateArgs, shell: &Shell) -> Result<()> {
     let mut validation = checklist.validate(&table, &y)?;
     if let Some(path) = &args.compare {
         validation = validation.beside(&checklist, &Reference::read(path)?, &table, &y)?;
+    }
+    if let Some(path) = &args.report {
+        files::write_bytes(path, validation.to_html(&checklist).as_bytes())?;
+        shell.say(path.display());
     }
     if shell.json() {
         return shell.print_json(&validation);

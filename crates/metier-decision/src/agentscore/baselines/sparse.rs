@@ -29,13 +29,74 @@ impl IntegerScore {
     }
 }
 
+// As many places of a support as a cell has bits.
+const MOST: usize = 64;
+
+// Rows that agree on every column of a support are one cell: six yes/no columns make at most 64, and
+// all that fitting needs is how many cases and others each holds.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    // One bit per place of the support.
+    holds: u64,
+    cases: f64,
+    others: f64,
+    linear: f64,
+}
+
+impl Cell {
+    fn holds(&self, place: usize) -> bool {
+        self.holds >> place & 1 == 1
+    }
+
+    // The slope and the curvature of the log-likelihood along the cell's log odds.
+    fn slope(&self) -> (f64, f64) {
+        let (q, rows) = (sigmoid(self.linear), self.cases + self.others);
+        (self.cases - rows * q, rows * (q * (1.0 - q)).max(1e-6))
+    }
+}
+
 // A support with real coefficients.
 #[derive(Clone, Debug)]
 struct Model {
     weights: Vec<(usize, f64)>,
     intercept: f64,
-    linear: Vec<f64>,
     loss: f64,
+    // The cell of each row.
+    cell: Vec<u32>,
+    cells: Vec<Cell>,
+}
+
+impl Model {
+    // Puts a column on the support: each cell is cut where the column is true.
+    fn push(&mut self, problem: &Problem<'_>, column: usize, weight: f64) {
+        let bit = 1 << self.weights.len();
+        self.weights.push((column, weight));
+        let mut cut: Vec<Option<u32>> = vec![None; self.cells.len()];
+        for &row in &problem.columns[column] {
+            let old = self.cell[row as usize] as usize;
+            let new = *cut[old].get_or_insert_with(|| {
+                let Cell { holds, linear, .. } = self.cells[old];
+                let (holds, linear) = (holds | bit, linear + weight);
+                self.cells.push(Cell { holds, linear, cases: 0.0, others: 0.0 });
+                (self.cells.len() - 1) as u32
+            });
+            self.cell[row as usize] = new;
+            let case = f64::from(problem.y[row as usize]);
+            let (old, new) = (old, new as usize);
+            self.cells[old].cases -= case;
+            self.cells[old].others -= 1.0 - case;
+            self.cells[new].cases += case;
+            self.cells[new].others += 1.0 - case;
+        }
+    }
+
+    // The sum of the points of each cell; `points` follow the support.
+    fn sums(&self, points: &[i32]) -> Vec<f64> {
+        let of = |cell: &Cell| -> i32 {
+            points.iter().enumerate().filter(|(place, _)| cell.holds(*place)).map(|p| p.1).sum()
+        };
+        self.cells.iter().map(|cell| f64::from(of(cell))).collect()
+    }
 }
 
 struct Problem<'a> {
@@ -45,60 +106,65 @@ struct Problem<'a> {
 }
 
 impl Problem<'_> {
-    fn loss(&self, linear: &[f64]) -> f64 {
-        let one = |(&x, &y): (&f64, &u8)| {
-            let margin = if y == 1 { x } else { -x };
+    // The mean logistic loss where `linear` gives the log odds of each cell.
+    fn loss(&self, cells: &[Cell], linear: impl Iterator<Item = f64>) -> f64 {
+        let one = |(cell, x): (&Cell, f64)| {
             // ln(1 + exp(-margin)), without overflow.
-            (-margin).max(0.0) + (-margin.abs()).exp().ln_1p()
+            let tail = (-x.abs()).exp().ln_1p();
+            cell.cases * ((-x).max(0.0) + tail) + cell.others * (x.max(0.0) + tail)
         };
-        linear.iter().zip(self.y).map(one).sum::<f64>() / self.y.len() as f64
-    }
-
-    fn slopes(&self, linear: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        linear
-            .iter()
-            .zip(self.y)
-            .map(|(&x, &y)| {
-                let q = sigmoid(x);
-                (f64::from(y) - q, (q * (1.0 - q)).max(1e-6))
-            })
-            .unzip()
+        cells.iter().zip(linear).map(one).sum::<f64>() / self.y.len() as f64
     }
 
     // Coordinate descent on the support and the intercept, inside the box.
     fn tune(&self, mut model: Model) -> Model {
         for _ in 0..25 {
             let mut largest = 0.0f64;
+            // The place after the last is the intercept, which moves every cell.
             for place in 0..=model.weights.len() {
-                let (rest, curve) = self.slopes(&model.linear);
-                let change = if let Some((column, weight)) = model.weights.get(place).copied() {
-                    let rows = &self.columns[column];
-                    let g: f64 = rows.iter().map(|&row| rest[row as usize]).sum();
-                    let h: f64 = rows.iter().map(|&row| curve[row as usize]).sum();
-                    let next = (weight + g / h).clamp(-self.bound, self.bound);
-                    model.weights[place].1 = next;
-                    let change = next - weight;
-                    rows.iter().for_each(|&row| model.linear[row as usize] += change);
-                    change
+                let everywhere = place == model.weights.len();
+                let (mut g, mut h) = (0.0, 0.0);
+                for cell in model.cells.iter().filter(|cell| everywhere || cell.holds(place)) {
+                    let (slope, curve) = cell.slope();
+                    g += slope;
+                    h += curve;
+                }
+                let change = if everywhere {
+                    model.intercept += g / h;
+                    g / h
                 } else {
-                    let change = rest.iter().sum::<f64>() / curve.iter().sum::<f64>();
-                    model.intercept += change;
-                    model.linear.iter_mut().for_each(|value| *value += change);
-                    change
+                    let weight = &mut model.weights[place].1;
+                    let before = *weight;
+                    *weight = (before + g / h).clamp(-self.bound, self.bound);
+                    *weight - before
                 };
+                for cell in &mut model.cells {
+                    if everywhere || cell.holds(place) {
+                        cell.linear += change;
+                    }
+                }
                 largest = largest.max(change.abs());
             }
             if largest < 1e-4 {
                 break;
             }
         }
-        model.loss = self.loss(&model.linear);
+        model.loss = self.loss(&model.cells, model.cells.iter().map(|cell| cell.linear));
         model
     }
 
     // The columns that lower the loss most when one is added, by a step of Newton's inside the box.
     fn promising(&self, model: &Model, count: usize) -> Vec<usize> {
-        let (rest, curve) = self.slopes(&model.linear);
+        let chance: Vec<f64> = model.cells.iter().map(|cell| sigmoid(cell.linear)).collect();
+        let (rest, curve): (Vec<f64>, Vec<f64>) = model
+            .cell
+            .iter()
+            .zip(self.y)
+            .map(|(&cell, &y)| {
+                let q = chance[cell as usize];
+                (f64::from(y) - q, (q * (1.0 - q)).max(1e-6))
+            })
+            .unzip();
         let mut gains: Vec<(f64, usize)> = (0..self.columns.len())
             .into_par_iter()
             .filter(|column| model.weights.iter().all(|(other, _)| other != column))
@@ -116,15 +182,29 @@ impl Problem<'_> {
 
     fn with(&self, model: &Model, column: usize) -> Model {
         let mut next = model.clone();
-        next.weights.push((column, 0.0));
+        next.push(self, column, 0.0);
         self.tune(next)
     }
 
-    fn start(&self) -> Model {
-        let cases = self.y.iter().filter(|&&label| label == 1).count() as f64;
-        let odds = (cases / (self.y.len() as f64 - cases)).ln();
-        let linear = vec![odds; self.y.len()];
-        Model { weights: Vec::new(), intercept: odds, loss: self.loss(&linear), linear }
+    fn cases(&self) -> f64 {
+        self.y.iter().filter(|&&label| label == 1).count() as f64
+    }
+
+    // The log odds before anything is asked.
+    fn odds(&self) -> f64 {
+        (self.cases() / (self.y.len() as f64 - self.cases())).ln()
+    }
+
+    // A support with its weights as they are.
+    fn model(&self, intercept: f64, weights: &[(usize, f64)]) -> Model {
+        let cases = self.cases();
+        let others = self.y.len() as f64 - cases;
+        let all = Cell { holds: 0, cases, others, linear: intercept };
+        let cell = vec![0; self.y.len()];
+        let mut model =
+            Model { weights: Vec::new(), intercept, loss: f64::INFINITY, cell, cells: vec![all] };
+        weights.iter().for_each(|&(column, weight)| model.push(self, column, weight));
+        model
     }
 }
 
@@ -133,8 +213,8 @@ impl Problem<'_> {
 pub fn faster_risk(columns: &[Vec<u32>], y: &[u8], k: usize, bound: i32) -> IntegerScore {
     const BEAM: usize = 10;
     let problem = Problem { columns, y, bound: f64::from(bound) };
-    let mut beam = vec![problem.start()];
-    for _ in 0..k.min(columns.len()) {
+    let mut beam = vec![problem.model(problem.odds(), &[])];
+    for _ in 0..k.min(columns.len()).min(MOST) {
         let mut tried: Vec<(usize, usize)> = Vec::new();
         let mut sets: Vec<Vec<usize>> = Vec::new();
         for (place, model) in beam.iter().enumerate() {
@@ -164,10 +244,9 @@ pub fn faster_risk(columns: &[Vec<u32>], y: &[u8], k: usize, bound: i32) -> Inte
         let swaps: Vec<Model> = (0..best.weights.len())
             .into_par_iter()
             .flat_map_iter(|out| {
-                let mut rest = best.clone();
-                let (column, weight) = rest.weights.remove(out);
-                columns[column].iter().for_each(|&row| rest.linear[row as usize] -= weight);
-                let rest = problem.tune(rest);
+                let mut weights = best.weights.clone();
+                weights.remove(out);
+                let rest = problem.tune(problem.model(best.intercept, &weights));
                 problem
                     .promising(&rest, 3)
                     .into_iter()
@@ -198,39 +277,34 @@ fn round(problem: &Problem<'_>, model: &Model, bound: i32) -> IntegerScore {
 // One weight after the other is rounded up or down, whichever hurts less; then the scale and the
 // intercept are fitted again.
 fn rounded(problem: &Problem<'_>, model: &Model, multiplier: f64, bound: i32) -> IntegerScore {
-    let mut points: Vec<(usize, i32)> = Vec::new();
-    let mut linear = model.linear.clone();
-    for &(column, weight) in &model.weights {
+    let mut linear: Vec<f64> = model.cells.iter().map(|cell| cell.linear).collect();
+    let mut points = Vec::new();
+    for (place, &(_, weight)) in model.weights.iter().enumerate() {
         let target = weight * multiplier;
-        let options = [target.floor(), target.ceil()]
-            .map(|value| value.clamp(-f64::from(bound), f64::from(bound)));
         let moved = |value: f64| {
+            let value = value.clamp(-f64::from(bound), f64::from(bound));
             let change = value / multiplier - weight;
-            let mut linear = linear.clone();
-            problem.columns[column].iter().for_each(|&row| linear[row as usize] += change);
-            linear
+            let cells = model.cells.iter().zip(&linear);
+            let linear: Vec<f64> =
+                cells.map(|(c, x)| if c.holds(place) { x + change } else { *x }).collect();
+            (problem.loss(&model.cells, linear.iter().copied()), value, linear)
         };
-        let trial = options.map(|value| (value, moved(value)));
-        let [low, high] = trial;
-        let best = if problem.loss(&high.1) < problem.loss(&low.1) { high } else { low };
-        linear = best.1;
-        if best.0 != 0.0 {
-            points.push((column, best.0 as i32));
-        }
+        let (low, high) = (moved(target.floor()), moved(target.ceil()));
+        let best = if high.0 < low.0 { high } else { low };
+        points.push(best.1 as i32);
+        linear = best.2;
     }
-    let score = IntegerScore { points, multiplier, intercept: 0.0, loss: 0.0 };
-    scaled(problem, score)
+    scaled(problem, model, &points, multiplier)
 }
 
-// The loss of the best scale and intercept for given points.
-fn scaled(problem: &Problem<'_>, mut score: IntegerScore) -> IntegerScore {
-    let sums = score.score(problem.columns, problem.y.len());
-    let (mut slope, mut intercept) = (1.0 / score.multiplier, problem.start().intercept);
+// The points of a support with the best scale and intercept, from the scale given.
+fn scaled(problem: &Problem<'_>, model: &Model, points: &[i32], multiplier: f64) -> IntegerScore {
+    let sums = model.sums(points);
+    let (mut slope, mut intercept) = (1.0 / multiplier, problem.odds());
     for _ in 0..30 {
-        let linear: Vec<f64> = sums.iter().map(|s| slope * s + intercept).collect();
-        let (rest, curve) = problem.slopes(&linear);
         let (mut g, mut gs, mut h, mut hs, mut hss) = (0.0, 0.0, 1e-9, 0.0, 1e-9);
-        for ((r, c), s) in rest.iter().zip(&curve).zip(&sums) {
+        for (cell, s) in model.cells.iter().zip(&sums) {
+            let (r, c) = Cell { linear: slope * s + intercept, ..*cell }.slope();
             g += r;
             gs += r * s;
             h += c;
@@ -249,11 +323,11 @@ fn scaled(problem: &Problem<'_>, mut score: IntegerScore) -> IntegerScore {
             break;
         }
     }
-    let linear: Vec<f64> = sums.iter().map(|s| slope * s + intercept).collect();
-    score.loss = problem.loss(&linear);
-    score.multiplier = 1.0 / slope.abs().max(1e-9);
-    score.intercept = intercept * score.multiplier;
-    score
+    let loss = problem.loss(&model.cells, sums.iter().map(|s| slope * s + intercept));
+    let multiplier = 1.0 / slope.abs().max(1e-9);
+    let columns = model.weights.iter().map(|weight| weight.0);
+    let points = columns.zip(points.iter().copied()).filter(|pair| pair.1 != 0).collect();
+    IntegerScore { points, multiplier, intercept: intercept * multiplier, loss }
 }
 
 /// The {-1, 0, 1} score of at most `k` columns with the least logistic loss plus `c0` per column:
@@ -263,15 +337,9 @@ pub fn risk_slim(columns: &[Vec<u32>], y: &[u8], k: usize, c0: f64) -> IntegerSc
     let cost = |score: &IntegerScore| score.loss + c0 * score.points.len() as f64;
     let mut best = faster_risk(columns, y, k, 1);
     loop {
-        let sums = best.score(columns, y.len());
-        let linear: Vec<f64> =
-            sums.iter().map(|s| (s + best.intercept) / best.multiplier).collect();
-        let model = Model {
-            weights: best.points.iter().map(|&(c, p)| (c, f64::from(p))).collect(),
-            intercept: 0.0,
-            loss: best.loss,
-            linear,
-        };
+        let weights: Vec<(usize, f64)> =
+            best.points.iter().map(|&(c, p)| (c, f64::from(p) / best.multiplier)).collect();
+        let model = problem.model(best.intercept / best.multiplier, &weights);
         let mut sets: Vec<Vec<(usize, i32)>> = Vec::new();
         let promising = problem.promising(&model, 8);
         for out in 0..best.points.len() {
@@ -288,7 +356,7 @@ pub fn risk_slim(columns: &[Vec<u32>], y: &[u8], k: usize, c0: f64) -> IntegerSc
             turned.push((column, -points));
             sets.extend([dropped, turned]);
         }
-        if best.points.len() < k {
+        if best.points.len() < k.min(MOST) {
             for &column in &promising {
                 for points in [-1, 1] {
                     let mut grown = best.points.clone();
@@ -301,7 +369,9 @@ pub fn risk_slim(columns: &[Vec<u32>], y: &[u8], k: usize, c0: f64) -> IntegerSc
         let next = sets
             .into_par_iter()
             .map(|points| {
-                scaled(&problem, IntegerScore { points, multiplier, intercept: 0.0, loss: 0.0 })
+                let weights: Vec<(usize, f64)> = points.iter().map(|p| (p.0, 0.0)).collect();
+                let points: Vec<i32> = points.iter().map(|p| p.1).collect();
+                scaled(&problem, &problem.model(0.0, &weights), &points, multiplier)
             })
             .reduce_with(|a, b| if cost(&b) < cost(&a) { b } else { a });
         match next {

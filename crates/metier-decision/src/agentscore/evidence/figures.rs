@@ -2,6 +2,7 @@
 
 use super::arms::{self, HeldOut, Results};
 use super::tasks::Task;
+use crate::agentscore::report::roc_figure;
 use crate::agentscore::{Config, DataProposer, decision_curve, fit};
 use metier_core::evidence::{Axes, BarGroup, Line};
 use metier_core::{Figure, Lab, Plot, Result};
@@ -82,39 +83,14 @@ fn robustness(results: &Results) -> Figure {
 }
 
 fn roc(task: &Task, results: &Results) -> Figure {
-    let line = |name: &str, pick: &dyn Fn(&HeldOut) -> f64| {
-        let mut rows: Vec<(f64, u8)> =
-            results.pooled.iter().map(|row| (pick(row), row.label)).collect();
-        rows.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let cases = rows.iter().filter(|row| row.1 == 1).count().max(1) as f64;
-        let others = (rows.len() as f64 - cases).max(1.0);
-        let (mut x, mut y, mut hit, mut alarm) = (vec![0.0], vec![0.0], 0.0, 0.0);
-        for (place, row) in rows.iter().enumerate() {
-            if row.1 == 1 {
-                hit += 1.0
-            } else {
-                alarm += 1.0
-            }
-            if rows.get(place + 1).is_none_or(|next| next.0 != row.0) {
-                x.push(alarm / others);
-                y.push(hit / cases);
-            }
-        }
-        Line::new(name, x, y)
+    let y: Vec<u8> = results.pooled.iter().map(|row| row.label).collect();
+    let of = |pick: &dyn Fn(&HeldOut) -> f64| {
+        crate::auroc::roc(&results.pooled.iter().map(pick).collect::<Vec<f64>>(), &y)
     };
-    Figure::new(
-        "roc",
-        format!("ROC curve: {}", task.name),
-        Plot::Lines {
-            axes: Axes::new("1 - specificity", "sensitivity"),
-            lines: vec![
-                line("checklist", &|row| row.risk),
-                line("logistic regression", &|row| row.chance),
-                Line::new("chance", vec![0.0, 1.0], vec![0.0, 1.0]),
-            ],
-        },
-    )
-    .caption("Every row scored by the model of the folds that it was not in.")
+    let curves =
+        [("checklist", of(&|row| row.risk)), ("logistic regression", of(&|row| row.chance))];
+    roc_figure("roc", format!("ROC curve: {}", task.name), &curves)
+        .caption("Every row scored by the model of the folds that it was not in.")
 }
 
 fn curve(task: &Task, results: &Results) -> Figure {

@@ -5,11 +5,13 @@ mod data;
 mod file;
 mod llm;
 mod mixed;
+mod source;
 
 pub use data::DataProposer;
 pub use file::FileProposer;
 pub use llm::{LlmConfig, LlmProposer, LlmStats};
 pub use mixed::MixedProposer;
+pub use source::{Origin, Source};
 
 use super::rule::Rule;
 use super::screening::Verdict;
