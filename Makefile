@@ -67,7 +67,7 @@ $(VENV)/build.stamp:
 	touch $@
 
 $(VENV)/test.stamp: $(VENV)/build.stamp pyproject.toml
-	$(VENV)/bin/pip install --quiet numpy scikit-learn pandas polars pyarrow pytest
+	$(VENV)/bin/pip install --quiet numpy scikit-learn pandas polars pyarrow pypdf pytest
 	touch $@
 
 $(VENV)/bench.stamp: $(VENV)/test.stamp
