@@ -55,7 +55,7 @@ python-test: $(VENV)/test.stamp
 	cargo build --workspace --all-targets
 	for library in $(TARGET)/debug/lib_metier.{so,dylib}; do \
 	    [ ! -e $$library ] || cp $$library python/metier/_metier.abi3.so; done
-	PYTHONPATH=python $(VENV)/bin/python -m pytest -q python/tests
+	PYTHONPATH=python $(VENV)/bin/python -m pytest python/tests
 
 ## The library's documentation, opened with target/doc/metier_core/index.html
 docs:
