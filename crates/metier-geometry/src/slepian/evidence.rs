@@ -492,8 +492,12 @@ fn price_map(lab: &Lab, houses: &Houses, region: &Region, split: &Split) -> Resu
     let model = Ridge::fit(&rows(&x, train), &pick(y, train), &rows(&x, held), &pick(y, held))?;
     let near = Neighbors::new(&houses.lon, &houses.lat);
     let window = [-125.0, 32.0, -113.5, 42.5];
+    // Between the last houses and the edge a linear model runs away, and a colour scale with it.
+    let least = y.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut map = field_map(region, window, lab.pick(160, 240), |lon, lat| {
-        let predicted = model.predict(&arm.encode(lon, lat, 0)?);
+        let mut predicted = model.predict(&arm.encode(lon, lat, 0)?);
+        predicted.iter_mut().for_each(|value| *value = value.clamp(least, most));
         let shown = |i: usize| {
             let house = near.nearest(lon[i], lat[i], 1)[0];
             let (dx, dy) = (houses.lon[house] - lon[i], houses.lat[house] - lat[i]);
@@ -507,7 +511,7 @@ fn price_map(lab: &Lab, houses: &Houses, region: &Region, split: &Split) -> Resu
     Ok(Figure::new("housing-map", "House prices as a linear model sees them", Plot::Map(map))
         .caption(format!(
             "Ridge regression on {} functions (L = {l}), shown within a quarter degree of a \
-             district.",
+             district and cut off at the least and the most that a house is worth.",
             x.ncols()
         )))
 }

@@ -149,11 +149,21 @@ fn judged(claim: &Claim) -> Markup {
 
 fn samples(samples: &Samples, bar: Bar) -> Markup {
     let each: Vec<String> = samples.iter().map(|sample| number(*sample)).collect();
+    let each = html! { div.seeds { (each.join("  ")) } };
     html! {
         strong { (summary(samples, bar)) }
-        @if samples.len() > 1 && bar != Bar::Rises { div.seeds { (each.join("  ")) } }
+        @match samples.len() {
+            0 | 1 => {}
+            _ if bar == Bar::Rises => {}
+            // A wall of numbers buries the claims around it.
+            n if n > SHOWN => details { summary.seeds { (n) " samples" } (each) },
+            _ => (each),
+        }
     }
 }
+
+// The most samples that are shown without being asked for.
+const SHOWN: usize = 10;
 
 fn drawn(name: &str, figure: &Figure) -> Markup {
     html! {

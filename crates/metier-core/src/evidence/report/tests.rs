@@ -175,6 +175,18 @@ fn the_page_holds_everything_and_needs_nothing() {
     assert!(out.join("figures/good-a-curve-dark.svg").is_file());
 }
 
+#[test]
+fn many_samples_are_folded_away() {
+    fn long() -> Result<Finding> {
+        let mut many = claim("many", 1.0, true);
+        many.ours = (1..=50).map(f64::from).collect();
+        Ok(Finding { claims: vec![many, claim("two", 1.0, true)], ..Finding::default() })
+    }
+    let text = super::page::html(&outcomes(&[&Fake("long", long)]));
+    assert_eq!(text.matches("<details>").count(), 1, "{text}");
+    assert!(text.contains(">50 samples</summary>") && text.contains("49  50"));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_folder_that_cannot_be_written_to_is_named() {
