@@ -1,7 +1,9 @@
 //! Flags that several verbs share.
 
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use metier_core::Result;
+use metier_data::registry;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// How results are printed.
@@ -76,6 +78,18 @@ impl FromStr for NamedPath {
             _ => Err("it has the form NAME=PATH, such as sotu=speeches/".into()),
         }
     }
+}
+
+/// Where the text of `--data` lies: the path itself, or the place of the data set of this name.
+///
+/// # Errors
+/// A data set that is not here, with the command that gets it.
+pub fn text_path(data: &str) -> Result<PathBuf> {
+    let path = Path::new(data);
+    if path.exists() || registry::find(data).is_err() {
+        return Ok(path.to_owned());
+    }
+    registry::text(data, None)
 }
 
 #[cfg(test)]

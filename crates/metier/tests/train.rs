@@ -295,6 +295,65 @@ fn a_run_does_not_overwrite_another_and_keeps_its_course() {
 }
 
 #[test]
+fn a_run_goes_on_with_the_text_it_began_with() {
+    let place = Place::new();
+    succeed(&place.small("run", &["--steps", "2"]));
+    let before = content(&place.path("run"));
+    let text = fs::read_to_string(place.path("text.txt")).unwrap();
+    fs::write(place.path("text.txt"), text.replace("storm", "waves")).unwrap();
+    let err = fail(&place.resume("run", &["--steps", "3"]), 2);
+    assert!(err.contains("text.txt has changed since the run began"), "{err}");
+    assert!(err.contains("--data") && err.contains("start a new run"), "{err}");
+    assert!(content(&place.path("run")) == before, "a refused run changed its folder");
+    fs::write(place.path("text.txt"), text).unwrap();
+    succeed(&place.resume("run", &["--steps", "3"]));
+}
+
+#[test]
+fn two_processes_do_not_train_into_one_folder() {
+    let place = Place::new();
+    let mut first = start(&place.small("run", &["--steps", "100000"]));
+    assert!(wait_for_lines(&place.path("run"), 5, &mut first));
+    let err = fail(&place.resume("run", &[]), 2);
+    assert!(err.contains("another process is training into this folder"), "{err}");
+    first.kill().unwrap();
+    first.wait().unwrap();
+    // The lock goes with its process.
+    let steps = fs::read_dir(place.path("run/checkpoints")).unwrap().filter_map(|entry| {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        name.strip_prefix("step-").and_then(|step| step.parse::<u64>().ok())
+    });
+    let next = (steps.max().unwrap() + 1).to_string();
+    succeed(&place.resume("run", &["--steps", &next]));
+}
+
+#[test]
+fn a_data_set_whose_text_is_there_twice_is_read_once() {
+    let place = Place::new();
+    let novel = place.path("shared/moby-dick");
+    fs::create_dir_all(&novel).unwrap();
+    fs::copy(place.path("text.txt"), novel.join("data.txt")).unwrap();
+    // Chapters that cannot be read as text: whoever reads them fails.
+    (1..=20).for_each(|i| fs::write(novel.join(format!("chapter_{i}.txt")), [0xff]).unwrap());
+    let train = |data: &str, out: &str| {
+        let args = place.small(out, &["--data", data, "--steps", "2"]);
+        let home = place.path("home");
+        let shared = place.path("shared");
+        let output = metier(&args)
+            .env("METIER_HOME", home)
+            .env("METIER_SHARED", shared)
+            .current_dir(place.folder.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    train("moby-dick", "by-name");
+    train("text.txt", "by-path");
+    let losses = |out: &str| metrics(&place.path(out).join("metrics.jsonl"));
+    assert_eq!(losses("by-name"), losses("by-path"));
+}
+
+#[test]
 fn bad_settings_are_named_and_leave_nothing_behind() {
     let place = Place::new();
     for (flags, expected) in [

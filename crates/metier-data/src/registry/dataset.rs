@@ -23,6 +23,8 @@ pub struct DataSet {
     pub(crate) root: &'static str,
     /// An archive inside `root` that is unpacked in its turn.
     pub(crate) inner: Option<&'static str>,
+    /// The one file that holds the whole text, where the folder holds it in parts as well.
+    pub(crate) text: Option<&'static str>,
     /// Files whose sums are known beforehand, with them.
     pub(crate) files: &'static [(&'static str, &'static str)],
     /// The files of an embedded set.

@@ -66,6 +66,19 @@ pub fn file(name: &str, file: &str, given: Option<&Path>) -> Result<PathBuf> {
     Store::from_env()?.file(find(name)?, file, given)
 }
 
+/// Where the text of a data set lies: a file, or a folder of `.txt` files that holds no text twice.
+///
+/// # Errors
+/// Those of [`file`].
+///
+/// ```
+/// let error = metier_data::registry::text("moby-duck", None).unwrap_err();
+/// assert!(error.to_string().contains("no data set `moby-duck`"));
+/// ```
+pub fn text(name: &str, given: Option<&Path>) -> Result<PathBuf> {
+    Store::from_env()?.text(find(name)?, given)
+}
+
 /// Brings a data set unless it is here already, and says where it lies.
 ///
 /// Safe to call twice and at once: one call works, the others wait for it. On failure and on

@@ -100,6 +100,17 @@ impl Store {
         )))
     }
 
+    /// See [`registry::text`](super::text).
+    ///
+    /// # Errors
+    /// Those of [`registry::text`](super::text).
+    pub fn text(&self, set: &DataSet, given: Option<&Path>) -> Result<PathBuf> {
+        match set.text {
+            Some(file) => self.file(set, file, given),
+            None => self.path(set, given),
+        }
+    }
+
     /// Whether the files of a set are here.
     pub fn has(&self, set: &DataSet) -> bool {
         self.find(set).is_some()

@@ -84,6 +84,7 @@ fn toy(source: Source, sha256: &str) -> DataSet {
         sha256: Box::leak(sha256.to_owned().into_boxed_str()),
         root: "toy/data",
         inner: None,
+        text: None,
         files: &[],
         embedded: &[],
         used_by: &[],
@@ -388,6 +389,22 @@ fn public_sets_come_from_the_shared_folder_or_by_path() {
     assert!(error.message().starts_with("has the SHA-256 "), "{error}");
     let error = store.path(set, Some(Path::new("/nowhere"))).unwrap_err();
     assert_eq!(error.exit_code(), 3);
+}
+
+#[test]
+fn a_text_that_is_there_whole_and_in_parts_is_read_once() {
+    let world = World::new();
+    let (store, novel) = (world.store(), find("moby-dick").unwrap());
+    let folder = world.path("shared/moby-dick");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("chapter_1.txt"), "Call me Ishmael.").unwrap();
+    let error = store.text(novel, None).unwrap_err();
+    assert_eq!(error.to_string(), format!("{}: has no file `data.txt`", folder.display()));
+    fs::write(folder.join("data.txt"), "Call me Ishmael.").unwrap();
+    assert_eq!(store.text(novel, None).unwrap(), folder.join("data.txt"));
+    let addresses = world.path("shared/sotu");
+    fs::create_dir(&addresses).unwrap();
+    assert_eq!(store.text(find("sotu").unwrap(), None).unwrap(), addresses);
 }
 
 #[test]

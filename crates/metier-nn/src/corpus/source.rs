@@ -3,6 +3,7 @@
 use super::Tokens;
 use crate::tokenizer::Tokenizer;
 use metier_core::{Error, Progress, Result};
+use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
 /// Every tenth text of a folder, and the last tenth of a single sequence, are held out.
@@ -16,6 +17,33 @@ pub struct Corpus {
     /// What to judge by.
     pub held_out: Tokens,
 }
+
+impl Corpus {
+    /// The SHA-256 of all ids, which changes with the texts and with the tokenizer. One pass over the
+    /// corpus, at about the speed of memory.
+    ///
+    /// ```
+    /// use metier_nn::corpus::{Corpus, Tokens};
+    /// let corpus = Corpus { train: Tokens::new(vec![1, 2], 3)?, held_out: Tokens::new(vec![0], 3)? };
+    /// assert_eq!(corpus.fingerprint().len(), 64);
+    /// # Ok::<(), metier_core::Error>(())
+    /// ```
+    pub fn fingerprint(&self) -> String {
+        let mut hash = Sha256::new();
+        for tokens in [&self.train, &self.held_out] {
+            hash.update((tokens.len() as u64).to_le_bytes());
+            for start in (0..tokens.len()).step_by(HASHED) {
+                let ids = tokens.window(start, HASHED.min(tokens.len() - start));
+                let bytes: Vec<u8> = ids.iter().flat_map(|id| id.to_le_bytes()).collect();
+                hash.update(&bytes);
+            }
+        }
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// Ids that are hashed at a time.
+const HASHED: usize = 1 << 16;
 
 /// Reads a corpus: a text file, a folder of `.txt` files, or a token file.
 ///
@@ -39,7 +67,7 @@ pub fn read_corpus(path: &Path, tokenizer: &Tokenizer, progress: &dyn Progress) 
             ))
             .in_file(path));
         }
-        return Ok(split(&tokens, vocabulary));
+        return Ok(split(&tokens));
     }
     progress.begin("reading text", None);
     let ids = tokenizer.encode(&text(path)?).map_err(|error| error.in_file(path));
@@ -49,19 +77,12 @@ pub fn read_corpus(path: &Path, tokenizer: &Tokenizer, progress: &dyn Progress) 
         let message = format!("{} tokens are too few to learn from", ids.len());
         return Err(Error::input(message).in_file(path));
     }
-    Ok(split(&Tokens::new(ids, vocabulary)?, vocabulary))
+    Ok(split(&Tokens::new(ids, vocabulary)?))
 }
 
-fn split(tokens: &Tokens, vocabulary: usize) -> Corpus {
+fn split(tokens: &Tokens) -> Corpus {
     let train = tokens.len() - tokens.len() / HELD_OUT;
-    let part = |start, count| {
-        // The ids come out of a checked sequence.
-        match Tokens::new(tokens.window(start, count), vocabulary) {
-            Ok(tokens) => tokens,
-            Err(_) => unreachable!("a part of checked tokens"),
-        }
-    };
-    Corpus { train: part(0, train), held_out: part(train, tokens.len() - train) }
+    Corpus { train: tokens.part(0, train), held_out: tokens.part(train, tokens.len() - train) }
 }
 
 fn read_folder(folder: &Path, tokenizer: &Tokenizer, progress: &dyn Progress) -> Result<Corpus> {

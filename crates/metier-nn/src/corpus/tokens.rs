@@ -145,6 +145,24 @@ impl Tokens {
         }
     }
 
+    /// The `count` ids from `start` on as a sequence of its own; of a mapped file nothing is copied.
+    ///
+    /// # Panics
+    /// When the sequence ends before.
+    pub(super) fn part(&self, start: usize, count: usize) -> Self {
+        assert!(start + count <= self.len(), "the part ends after the sequence");
+        let store = match &self.store {
+            Store::Memory(ids) => Store::Memory(ids[start..start + count].into()),
+            Store::Mapped { map, start: first, width, .. } => Store::Mapped {
+                map: Arc::clone(map),
+                start: first + start * width,
+                width: *width,
+                tokens: count,
+            },
+        };
+        Self { store, vocabulary: self.vocabulary }
+    }
+
     fn id(&self, at: usize) -> u32 {
         match &self.store {
             Store::Memory(ids) => ids[at],

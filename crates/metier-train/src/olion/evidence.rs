@@ -264,8 +264,7 @@ fn weights(runs: &Runs<'_>, plan: &Plan) -> Table {
 
 /// A model made by AdamW on the addresses goes on with each optimizer on a novel.
 fn fine_tuning(lab: &Lab, trial: &Trial, corpus: &Corpus) -> Result<Table> {
-    let folder = registry::path("moby-dick", lab.data("moby-dick"))?;
-    let novel = if folder.is_dir() { folder.join("data.txt") } else { folder };
+    let novel = registry::text("moby-dick", lab.data("moby-dick"))?;
     let novel = read_corpus(&novel, &Tokenizer::Bytes, lab.progress)?;
     let adamw = OptimKind::named("adamw")?;
     let long = Trial { steps: 1000, ..trial.clone() };

@@ -1,12 +1,11 @@
 //! `metier optim`: which optimizer, and what an optimizer left behind.
 
-use crate::flags::Seed;
+use crate::flags::{Seed, text_path};
 use crate::shell::Shell;
 use comfy_table::{Table, presets};
 use metier_core::evidence::draw::{Size, Theme, svg};
 use metier_core::evidence::{Figure, Histogram, Plot};
 use metier_core::{Error, Result, files};
-use metier_data::registry;
 use metier_nn::corpus::read_corpus;
 use metier_nn::model::{HostParameter, read_tensors};
 use metier_nn::tokenizer::Tokenizer;
@@ -115,7 +114,7 @@ fn compare_optimizers(args: &Compare, shell: &Shell) -> Result<()> {
             arms.extend(args.lrs.iter().map(|&lr| Arm { optimizer, lr, seed }));
         }
     }
-    let corpus = read_corpus(&data_path(&args.data)?, &trial.tokenizer, shell.progress())?;
+    let corpus = read_corpus(&text_path(&args.data)?, &trial.tokenizer, shell.progress())?;
     let runs = compare(&trial, &arms, &corpus, None, shell.progress())?;
     shell.clear();
     if let Some(out) = &args.out {
@@ -125,15 +124,6 @@ fn compare_optimizers(args: &Compare, shell: &Shell) -> Result<()> {
         return runs.iter().try_for_each(|run| shell.print_json(run));
     }
     shell.print(comparison_table(args, &runs).trim_fmt())
-}
-
-/// A path as it is, or the place of the data set of this name.
-fn data_path(data: &str) -> Result<PathBuf> {
-    let path = Path::new(data);
-    if path.exists() || registry::find(data).is_err() {
-        return Ok(path.to_owned());
-    }
-    registry::path(data, None)
 }
 
 fn write_comparison(out: &Path, runs: &[RunResult], seeds: &[u64], lrs: &[f32]) -> Result<()> {

@@ -1,5 +1,6 @@
 //! `metier train`: a language model from scratch, or on from a checkpoint.
 
+mod lock;
 mod optimizer;
 mod settings;
 mod text;
@@ -48,7 +49,7 @@ pub struct Args {
 
 /// Trains, and prints where the model is.
 pub fn run(args: &Args, shell: &Shell) -> Result<ExitCode> {
-    let settings = Settings::of(&args.out, args.resume, &args.choices)?;
+    let mut settings = Settings::of(&args.out, args.resume, &args.choices)?;
     let config = settings.train_config();
     config.validate()?;
     let (matrix, aux) = optimizer::kinds(&settings)?;
@@ -62,6 +63,7 @@ pub fn run(args: &Args, shell: &Shell) -> Result<ExitCode> {
     let mut optimizer = optimizer::grouped(&model.parameters(), &policy, &matrix, &aux)?;
     let data = settings.data_path()?;
     let corpus = read_corpus(&data, model.tokenizer(), shell.progress())?;
+    settings.meet(&corpus)?;
     let loader = |tokens, shuffle| {
         let LoaderConfig { batch, context, seed, .. } = settings.loader(model.config());
         TokenBatches::new(tokens, LoaderConfig { batch, context, seed, shuffle })
@@ -80,6 +82,7 @@ pub fn run(args: &Args, shell: &Shell) -> Result<ExitCode> {
         (None, false) => {}
     }
     // Everything that can be wrong from the start has been looked at: the run begins to exist.
+    let _held = lock::hold(&args.out)?;
     settings.write(&args.out)?;
     shell.say(groups);
     let report = trainer.run(Some(&args.out), shell.progress());

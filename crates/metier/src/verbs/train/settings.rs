@@ -1,8 +1,8 @@
 //! What a run is told: its flags, and what its folder remembers of them.
 
+use crate::flags::text_path;
 use metier_core::{Error, Result, files};
-use metier_data::registry;
-use metier_nn::corpus::LoaderConfig;
+use metier_nn::corpus::{Corpus, LoaderConfig};
 use metier_nn::model::DecoderConfig;
 use metier_nn::train::{CheckpointStore, Decay, Schedule, TrainConfig};
 use serde::{Deserialize, Serialize};
@@ -156,6 +156,8 @@ pub struct Settings {
     pub keep: usize,
     pub seed: u64,
     pub device: String,
+    /// The fingerprint of the text as tokens, once it was read.
+    pub corpus: Option<String>,
 }
 
 impl Default for Settings {
@@ -195,6 +197,7 @@ impl Default for Settings {
             keep,
             seed,
             device: "cpu".into(),
+            corpus: None,
         }
     }
 }
@@ -237,6 +240,27 @@ impl Settings {
             }
         }
         serde_json::from_value(merged).map_err(internal)
+    }
+
+    /// Remembers the text that was read.
+    ///
+    /// # Errors
+    /// Another text, or another tokenizer's view of it, than the run began with.
+    pub fn meet(&mut self, corpus: &Corpus) -> Result<()> {
+        let found = corpus.fingerprint();
+        if self.corpus.as_ref().is_some_and(|begun_with| *begun_with != found) {
+            return Err(Error::input(format!(
+                "{} has changed since the run began",
+                self.data.as_deref().unwrap_or_default()
+            ))
+            .in_field("--data")
+            .help(
+                "bring the text back as it was; to go on with another, start a new run with \
+                 --model set to the checkpoint",
+            ));
+        }
+        self.corpus = Some(found);
+        Ok(())
     }
 
     fn read(file: &Path) -> Result<Self> {
@@ -303,10 +327,6 @@ impl Settings {
                 .in_field("--data")
                 .help("a text file, a folder of .txt files, or the name of a data set")
         })?;
-        let path = PathBuf::from(data);
-        if !path.exists() && registry::find(data).is_ok() {
-            return registry::path(data, None);
-        }
-        Ok(path)
+        text_path(data)
     }
 }
