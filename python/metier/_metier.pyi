@@ -42,6 +42,7 @@ class Encoder:
         max_modes: int,
         global_l: int,
         scale: bool,
+        raster: float | None,
     ) -> Encoder: ...
     @staticmethod
     def load(path: str) -> Encoder: ...

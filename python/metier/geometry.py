@@ -84,6 +84,9 @@ class SlepianEncoder(_PlaceEncoder):
         The most functions of the region that are accepted.
     scale : bool
         Bring every feature to mean 0 and deviation 1 on the points of the fit.
+    raster : float, optional
+        Interpolate between the corners of a grid of this step in degrees, which blurs what is finer
+        than its cells; for very many points.
     lon, lat : str or int, optional
         The columns of longitude and latitude in degrees. By default the columns called so, or else
         the first and the second. Other columns are dropped, as in a ``ColumnTransformer``.
@@ -117,6 +120,7 @@ class SlepianEncoder(_PlaceEncoder):
         *,
         max_modes: int = 800,
         scale: bool = True,
+        raster: float | None = None,
         lon: str | int | None = None,
         lat: str | int | None = None,
         verbose: bool | None = None,
@@ -127,6 +131,7 @@ class SlepianEncoder(_PlaceEncoder):
         self.thresh = thresh
         self.max_modes = max_modes
         self.scale = scale
+        self.raster = raster
         self.lon = lon
         self.lat = lat
         self.verbose = verbose
@@ -145,6 +150,7 @@ class SlepianEncoder(_PlaceEncoder):
             max_modes=self.max_modes,
             global_l=self.global_l,
             scale=bool(self.scale),
+            raster=self.raster,
         )
         self.concentrations_ = np.asarray(self.encoder_.concentrations())
         self.shannon_number_ = self.encoder_.shannon_number()

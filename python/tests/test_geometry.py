@@ -92,6 +92,21 @@ def test_features_are_named_scaled_and_pickled():
     assert np.array_equal(again.transform(places), features)
 
 
+def test_a_raster_is_near_and_a_coarse_one_is_warned_of():
+    rng = np.random.default_rng(0)
+    places = np.column_stack([rng.uniform(-124, -115, 500), rng.uniform(33, 41, 500)])
+    exact = SlepianEncoder(L=40, global_l=0).fit_transform(places)
+    fine = SlepianEncoder(L=40, global_l=0, raster=0.1).fit(places)
+    again = pickle.loads(pickle.dumps(fine))
+    assert np.array_equal(again.transform(places), fine.transform(places))
+    worst = np.abs(fine.transform(places) - exact).max()
+    assert 0 < worst < 0.02
+    with pytest.warns(UserWarning, match="too coarse for L = 40"):
+        SlepianEncoder(L=40, global_l=0, raster=5).fit(places)
+    with pytest.raises(ValueError, match="the step of the grid is 0.7 degrees"):
+        SlepianEncoder(raster=0.7).fit(places)
+
+
 def test_frames_tell_their_columns_by_name():
     pandas = pytest.importorskip("pandas")
     polars = pytest.importorskip("polars")

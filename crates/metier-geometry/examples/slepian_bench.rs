@@ -26,6 +26,9 @@ fn main() {
     for l in [120, 300] {
         case("box", &outline, l, &lon, &lat);
     }
+    let repeat =
+        |values: &[f64]| values.iter().copied().cycle().take(1_000_000).collect::<Vec<_>>();
+    case("cap", &cap, 120, &repeat(&lon), &repeat(&lat));
 }
 
 fn case(kind: &str, region: &Region, l: usize, lon: &[f64], lat: &[f64]) {
@@ -33,9 +36,10 @@ fn case(kind: &str, region: &Region, l: usize, lon: &[f64], lat: &[f64]) {
     let make = median(|| SlepianBasis::new(region, l, 0.05, 4000).map_or(0, |basis| basis.len()));
     let evaluate = median(|| basis.evaluate(lon, lat).map_or(0, |features| features.len()));
     println!(
-        "{{\"region\":\"{kind}\",\"l\":{l},\"modes\":{},\"points\":{POINTS},\"basis\":{make:.6},\
+        "{{\"region\":\"{kind}\",\"l\":{l},\"modes\":{},\"points\":{},\"basis\":{make:.6},\
          \"evaluate\":{evaluate:.6}}}",
-        basis.len()
+        basis.len(),
+        lon.len()
     );
 }
 

@@ -2,10 +2,10 @@
 
 use crate::error::OrRaise;
 use crate::watch::watched;
-use metier_core::{Error, Progress, Result};
+use metier_core::{Progress, Result};
 use metier_data::geo::parse_outlines;
 use metier_geometry::slepian::{
-    Region, RegionSpec, SlepianConfig, SlepianEncoder, sh_features, sh_names,
+    Raster, Region, RegionSpec, SlepianConfig, SlepianEncoder, sh_features, sh_names,
 };
 use ndarray::{Array2, s};
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
@@ -28,7 +28,7 @@ struct Encoder(SlepianEncoder);
 impl Encoder {
     /// Fits an encoder. `outline` is GeoJSON or TopoJSON text that takes the place of `region`.
     #[staticmethod]
-    #[pyo3(signature = (lon, lat, *, region, outline, l, thresh, max_modes, global_l, scale))]
+    #[pyo3(signature = (lon, lat, *, region, outline, l, thresh, max_modes, global_l, scale, raster))]
     #[allow(clippy::too_many_arguments)]
     fn fit(
         py: Python<'_>,
@@ -41,6 +41,7 @@ impl Encoder {
         max_modes: usize,
         global_l: usize,
         scale: bool,
+        raster: Option<f64>,
     ) -> PyResult<Self> {
         let region = match outline {
             Some(text) => {
@@ -49,7 +50,8 @@ impl Encoder {
             }
             None => region.parse().or_raise()?,
         };
-        let config = SlepianConfig { region, l, thresh, max_modes, global_l, scale };
+        let raster = raster.map(|step_deg| Raster { step_deg });
+        let config = SlepianConfig { region, l, thresh, max_modes, global_l, scale, raster };
         let (lon, lat) = (lon.as_slice()?, lat.as_slice()?);
         py.detach(|| SlepianEncoder::fit(&config, lon, lat)).or_raise().map(Self)
     }
@@ -116,22 +118,14 @@ impl Encoder {
         slf: &Bound<'py, Self>,
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        let bytes = through_file(|path| {
-            slf.get().0.save(path)?;
-            std::fs::read(path).map_err(|error| Error::io(path, error))
-        });
+        let bytes = slf.get().0.to_bytes().or_raise()?;
         let class = py.get_type::<Self>();
-        Ok((class.getattr("from_bytes")?, (PyBytes::new(py, &bytes.or_raise()?),)))
+        Ok((class.getattr("from_bytes")?, (PyBytes::new(py, &bytes),)))
     }
 
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
-        through_file(|path| {
-            std::fs::write(path, bytes).map_err(|error| Error::io(path, error))?;
-            SlepianEncoder::load(path)
-        })
-        .or_raise()
-        .map(Self)
+        SlepianEncoder::from_bytes(bytes).or_raise().map(Self)
     }
 }
 
@@ -182,9 +176,4 @@ fn in_blocks(
     }
     watch.finish();
     Ok(features)
-}
-
-fn through_file<T>(work: impl FnOnce(&std::path::Path) -> Result<T>) -> Result<T> {
-    let folder = tempfile::tempdir().map_err(|error| Error::io(std::env::temp_dir(), error))?;
-    work(&folder.path().join("encoder.safetensors"))
 }

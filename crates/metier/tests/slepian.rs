@@ -104,6 +104,32 @@ fn a_saved_encoder_gives_the_same_features_to_later_points() {
 }
 
 #[test]
+fn features_are_read_off_a_grid_when_asked() {
+    let folder = towns();
+    let path = folder.path();
+    let encode = |flags: &[&str], out: &str| {
+        let fixed =
+            ["encode", "--in", "towns.csv", "--region", CAP, "--L", "20", "--features-only"];
+        metier(path, &[&fixed[..], flags, &["-o", out]].concat())
+    };
+    encode(&[], "exact.csv").success();
+    encode(&["--raster", "0.25", "--save", "e.safetensors"], "near.csv").success();
+    encode(&["--raster", "0.7"], "no.csv").failure().code(2);
+    assert!(!path.join("no.csv").exists());
+    let numbers = |name: &str| -> Vec<f64> {
+        let text = fs::read_to_string(path.join(name)).unwrap();
+        text.lines().skip(1).flat_map(|l| l.split(',')).map(|v| v.parse().unwrap()).collect()
+    };
+    let (exact, near) = (numbers("exact.csv"), numbers("near.csv"));
+    let worst = exact.iter().zip(&near).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(worst > 0.0 && worst < 0.05, "{worst}");
+    // What was saved remembers the grid.
+    let later = ["encode", "--in", "towns.csv", "--encoder", "e.safetensors", "--features-only"];
+    metier(path, &[&later[..], &["-o", "later.csv"]].concat()).success();
+    assert_eq!(numbers("later.csv"), near);
+}
+
+#[test]
 fn parquet_and_outlines_of_ones_own_work() {
     let folder = towns();
     let ring = "[[-125,32],[-114,32],[-114,43],[-125,43],[-125,32]]";

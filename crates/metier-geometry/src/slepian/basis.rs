@@ -36,7 +36,7 @@ pub struct SlepianBasis {
 #[derive(Clone, Debug)]
 pub(super) enum Part {
     Cap(CapBasis),
-    Dual(DualBasis),
+    Dual(Box<DualBasis>),
 }
 
 impl Part {
@@ -99,7 +99,7 @@ impl SlepianBasis {
         check_bandwidth(l, area / (4.0 * PI))?;
         check_threshold(thresh)?;
         let basis = DualBasis::new(nodes, l, thresh, max_modes)?;
-        Ok(Self::of_parts(l, basis.shannon, vec![Part::Dual(basis)]))
+        Ok(Self::of_parts(l, basis.shannon, vec![Part::Dual(Box::new(basis))]))
     }
 
     pub(super) fn of_parts(l: usize, shannon: f64, parts: Vec<Part>) -> Self {

@@ -1,14 +1,17 @@
 //! Slepian functions of a spherical cap, by Grünbaum's commuting tridiagonal matrix.
 
-use super::harmonics::{Lane, Order, Sums, TILE, Tile, dispatch, fill_tiles, times};
+use super::harmonics::{BLOCK, Lane, Order, SCALE, Sums, TILE, Tile, dispatch, fma, times};
+use super::radial::RadialTable;
 use crate::quadrature::gauss_legendre;
 use crate::sphere::ToPole;
 use crate::tridiagonal::Tridiagonal;
 use metier_core::{Error, Result};
 use ndarray::Array2;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::f64::consts::PI;
+use std::sync::OnceLock;
 
 /// A spherical cap: all places within `radius_deg` of the centre.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,13 +67,19 @@ pub(super) struct CapBasis {
     pub(super) modes: Vec<CapMode>,
     // For each order that has any: the radial functions, and the columns that they fill.
     pub(super) radials: Vec<Vec<Radial>>,
-    sums: Vec<(Sums, Vec<Columns>)>,
+    sums: Vec<Sums>,
+    columns: Vec<Column>,
+    l: usize,
+    // Made when it is first needed; `None` where it would be too large.
+    table: OnceLock<Option<RadialTable>>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Columns {
-    cos: usize,
-    sin: Option<usize>,
+// What a column is the product of: a radial function, counted over all orders, and the real
+// (`2 m`) or imaginary (`2 m + 1`) part of a power.
+#[derive(Clone, Copy, Debug)]
+struct Column {
+    radial: usize,
+    power: usize,
 }
 
 impl CapBasis {
@@ -116,68 +125,142 @@ impl CapBasis {
         modes.sort_by(|a, b| {
             b.lambda.total_cmp(&a.lambda).then((a.order, a.parity).cmp(&(b.order, b.parity)))
         });
-        let mut columns: Vec<Vec<Columns>> =
-            radials.iter().map(|functions| vec![Columns::default(); functions.len()]).collect();
-        for (column, mode) in modes.iter().enumerate() {
-            let entry = &mut columns[mode.order][mode.index];
-            match mode.parity {
-                Parity::Cos => entry.cos = column,
-                Parity::Sin => entry.sin = Some(column),
-            }
-        }
-        let sums = radials
+        let firsts: Vec<usize> = radials
             .iter()
-            .zip(columns)
-            .enumerate()
-            .filter(|(_, (functions, _))| !functions.is_empty())
-            .map(|(m, (functions, columns))| {
-                let coefficients: Vec<Vec<f64>> =
-                    functions.iter().map(|function| function.coefficients.clone()).collect();
-                (Sums::new(Order::new(m, l), &coefficients), columns)
+            .scan(0, |sum, functions| {
+                let first = *sum;
+                *sum += functions.len();
+                Some(first)
             })
             .collect();
-        Self { cap, modes, radials, sums }
+        let columns = modes
+            .iter()
+            .map(|mode| Column {
+                radial: firsts[mode.order] + mode.index,
+                power: 2 * mode.order + usize::from(mode.parity == Parity::Sin),
+            })
+            .collect();
+        let sums = radials
+            .iter()
+            .enumerate()
+            .filter(|(_, functions)| !functions.is_empty())
+            .map(|(m, functions)| {
+                let coefficients: Vec<Vec<f64>> =
+                    functions.iter().map(|function| function.coefficients.clone()).collect();
+                Sums::new(Order::new(m, l), &coefficients)
+            })
+            .collect();
+        Self { cap, modes, radials, sums, columns, l, table: OnceLock::new() }
     }
 
+    /// Every function at every place, one row per place.
     pub(super) fn evaluate<T: Copy + Send + Sync + Default>(
         &self,
         lon: &[f64],
         lat: &[f64],
         convert: impl Fn(f64) -> T + Sync,
     ) -> Array2<T> {
+        let columns = self.columns.len();
+        let mut values = vec![T::default(); lon.len() * columns];
+        values
+            .par_chunks_mut(BLOCK * columns)
+            .zip(lon.par_chunks(BLOCK).zip(lat.par_chunks(BLOCK)))
+            .for_each(|(rows, (lon, lat))| self.fill(lon, lat, rows, &convert));
+        // The vector was made with this length.
+        Array2::from_shape_vec((lon.len(), columns), values).unwrap_or_default()
+    }
+
+    /// The same for a block of places, on this thread.
+    pub(super) fn fill<T: Copy>(
+        &self,
+        lon: &[f64],
+        lat: &[f64],
+        rows: &mut [T],
+        convert: &impl Fn(f64) -> T,
+    ) {
         let frame = ToPole::new(self.cap.lon, self.cap.lat);
-        let widest = self.sums.iter().map(|(sums, _)| sums.count()).max().unwrap_or(0);
-        fill_tiles(lon, lat, self.modes.len(), convert, |lon, lat, lanes| {
-            let tile = Tile::new(&frame, lon, lat);
-            // Only one of the two closures runs, which the borrow checker cannot know.
-            let scratch = RefCell::new((lanes, vec![[0.0; TILE]; widest]));
-            dispatch(
-                #[inline(always)]
-                || {
-                    let (lanes, sums) = &mut *scratch.borrow_mut();
-                    self.fill::<true>(tile, lanes, sums);
-                },
-                #[inline(always)]
-                || {
-                    let (lanes, sums) = &mut *scratch.borrow_mut();
-                    self.fill::<false>(tile, lanes, sums);
-                },
-            );
-        })
+        let places: Vec<[f64; 3]> =
+            lon.iter().zip(lat).map(|(lon, lat)| frame.apply(*lon, *lat)).collect();
+        // Only one of the two closures runs, which the borrow checker cannot know.
+        let rows = RefCell::new(rows);
+        dispatch(
+            #[inline(always)]
+            || self.fill_rows::<true, T>(&places, &mut rows.borrow_mut(), convert),
+            #[inline(always)]
+            || self.fill_rows::<false, T>(&places, &mut rows.borrow_mut(), convert),
+        );
     }
 
     #[inline(always)]
-    fn fill<const FMA: bool>(&self, mut tile: Tile, lanes: &mut [Lane], scratch: &mut [Lane]) {
-        for (sums, columns) in &self.sums {
-            tile.raise::<FMA>(sums.order.m);
-            sums.add_up::<FMA>(&tile.mu, scratch);
-            for (sum, columns) in scratch.iter().zip(columns) {
-                lanes[columns.cos] = times(sum, &tile.cos);
-                if let Some(sin) = columns.sin {
-                    lanes[sin] = times(sum, &tile.sin);
+    fn fill_rows<const FMA: bool, T: Copy>(
+        &self,
+        places: &[[f64; 3]],
+        rows: &mut [T],
+        convert: &impl Fn(f64) -> T,
+    ) {
+        let columns = self.columns.len();
+        let table = self.table.get_or_init(|| {
+            RadialTable::new(self.sums.iter(), self.l, self.cap.radius_deg.to_radians())
+        });
+        let mut powers = vec![[0.0; 2]; self.radials.len()];
+        let mut beyond = Vec::new();
+        match table {
+            Some(table) => {
+                let mut radials = table.room();
+                for (i, row) in rows.chunks_exact_mut(columns).enumerate() {
+                    let [x, y, z] = places[i];
+                    // The chord from the centre, to the last digit also next to it.
+                    let chord = (2.0 * (x * x + y * y) / (1.0 + z)).sqrt();
+                    if !table.holds(chord) {
+                        beyond.push(i);
+                        continue;
+                    }
+                    table.look_up::<FMA>(chord, &mut radials);
+                    raise::<FMA>(x, y, &mut powers);
+                    let (radials, powers) = (radials.as_flattened(), powers.as_flattened());
+                    for (value, column) in row.iter_mut().zip(&self.columns) {
+                        *value = convert(radials[column.radial] * powers[column.power]);
+                    }
                 }
             }
+            None => beyond.extend(0..places.len()),
         }
+        let mut lanes = vec![[0.0; TILE]; if beyond.is_empty() { 0 } else { columns }];
+        let mut radials = vec![[0.0; TILE]; self.radials.iter().map(Vec::len).sum()];
+        for some in beyond.chunks(TILE) {
+            let tile = Tile::of(|j| places[some[j.min(some.len() - 1)]]);
+            self.add_up::<FMA>(tile, &mut radials, &mut lanes);
+            for (j, i) in some.iter().enumerate() {
+                let row = &mut rows[i * columns..(i + 1) * columns];
+                row.iter_mut().zip(&lanes).for_each(|(value, lane)| *value = convert(lane[j]));
+            }
+        }
+    }
+
+    // Adds up every function over its degrees, where no table reaches.
+    #[inline(always)]
+    fn add_up<const FMA: bool>(&self, mut tile: Tile, radials: &mut [Lane], lanes: &mut [Lane]) {
+        let mut powers = vec![[[0.0; TILE]; 2]; self.radials.len()];
+        let mut first = 0;
+        for sums in &self.sums {
+            tile.raise::<FMA>(sums.order.m);
+            powers[sums.order.m] = [tile.cos, tile.sin];
+            sums.add_up::<FMA>(&tile.mu, &mut radials[first..first + sums.count()]);
+            first += sums.count();
+        }
+        for (lane, column) in lanes.iter_mut().zip(&self.columns) {
+            *lane = times(&radials[column.radial], &powers.as_flattened()[column.power]);
+        }
+    }
+}
+
+// The real and imaginary parts of `(x + iy)^m`, from m = 0 on.
+#[inline(always)]
+fn raise<const FMA: bool>(x: f64, y: f64, powers: &mut [[f64; 2]]) {
+    let [mut cos, mut sin] = [SCALE, 0.0];
+    for power in powers {
+        *power = [cos, sin];
+        (cos, sin) = (fma::<FMA>(cos, x, -(sin * y)), fma::<FMA>(cos, y, sin * x));
     }
 }
 

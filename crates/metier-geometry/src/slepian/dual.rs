@@ -8,10 +8,17 @@
 //! That matrix has as many eigenvalues that are not tiny as the region has functions, far fewer than
 //! nodes. A pivoted Cholesky factorization finds a factor of that rank, so neither the matrix nor
 //! its eigenproblem is ever of the size of the nodes.
+//!
+//! For the same reason the kernel between two places near the region is a short sum over the
+//! functions `s_k` of a cap around it, `D(x, y) = sum_k s_k(x) s_k(y)`: those that are too weak to
+//! matter inside the cap are left out. So a place near the region needs the cap's functions, which
+//! are cheap, and not a kernel value for every node.
 
+use super::cap::{Cap, CapBasis};
+use super::chebyshev::{points, to_powers};
 use super::harmonics::{TILE, dispatch, fma};
 use super::nodes::Nodes;
-use crate::sphere::{dot, unit};
+use crate::sphere::{ToPole, dot, lon_lat, smallest_cap, unit};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par, Side};
 use metier_core::{Error, Result};
@@ -19,6 +26,7 @@ use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 use std::cell::RefCell;
 use std::f64::consts::PI;
+use std::sync::OnceLock;
 
 // Points evaluated together, so that their kernel values meet the coefficients as one product.
 const BLOCK: usize = 256;
@@ -32,6 +40,8 @@ pub(super) struct DualBasis {
     pub(super) coefficients: Mat<f64>,
     pub(super) shannon: f64,
     kernel: Kernel,
+    // Made when it is first needed; `None` where the nodes themselves are fewer.
+    around: OnceLock<Option<Around>>,
 }
 
 impl DualBasis {
@@ -86,7 +96,7 @@ impl DualBasis {
             }
         }
         let lambda = lambda[..kept].to_vec();
-        Ok(Self { lambda, nodes: places, coefficients, shannon, kernel })
+        Ok(Self { lambda, nodes: places, coefficients, shannon, kernel, around: OnceLock::new() })
     }
 
     /// The basis with these parts, as they were saved.
@@ -99,7 +109,8 @@ impl DualBasis {
     ) -> Self {
         let (rows, columns) = coefficients.dim();
         let coefficients = Mat::from_fn(rows, columns, |i, k| coefficients[[i, k]]);
-        Self { lambda, nodes, coefficients, shannon, kernel: Kernel::new(l) }
+        let kernel = Kernel::new(l);
+        Self { lambda, nodes, coefficients, shannon, kernel, around: OnceLock::new() }
     }
 
     pub(super) fn evaluate<T: Copy + Send + Sync + Default>(
@@ -109,26 +120,101 @@ impl DualBasis {
         convert: impl Fn(f64) -> T + Sync,
     ) -> Array2<T> {
         let columns = self.lambda.len();
+        let around = self.around.get_or_init(|| Around::new(self));
         let mut values = vec![T::default(); lon.len() * columns];
-        values.par_chunks_mut(BLOCK * columns).enumerate().for_each(|(block, rows)| {
-            let first = block * BLOCK;
-            let count = rows.len() / columns;
-            let places: Vec<[f64; 3]> =
-                (first..first + count).map(|i| unit(lon[i], lat[i])).collect();
-            // One column per point: the kernel's values at the nodes.
-            let mut kernels = vec![0.0; self.nodes.len() * count];
-            for (place, column) in places.iter().zip(kernels.chunks_exact_mut(self.nodes.len())) {
-                self.kernel.fill(*place, &self.nodes, column);
-            }
-            let kernels = MatRef::from_column_major_slice(&kernels, self.nodes.len(), count);
-            let mut sums = Mat::zeros(columns, count);
-            let weights = self.coefficients.transpose();
-            matmul(&mut sums, Accum::Replace, weights, kernels, 1.0, Par::Seq);
-            for (row, sums) in rows.chunks_exact_mut(columns).zip(sums.col_iter()) {
-                row.iter_mut().zip(sums.iter()).for_each(|(value, sum)| *value = convert(*sum));
-            }
-        });
+        values
+            .par_chunks_mut(BLOCK * columns)
+            .zip(lon.par_chunks(BLOCK).zip(lat.par_chunks(BLOCK)))
+            .for_each(|(rows, (lon, lat))| {
+                let holds = |i: &usize| around.as_ref().is_some_and(|a| a.holds(lon[*i], lat[*i]));
+                let (near, far): (Vec<usize>, Vec<usize>) = (0..lon.len()).partition(holds);
+                let mut write = |chosen: &[usize], sums: Mat<f64>| {
+                    for (i, sums) in chosen.iter().zip(sums.col_iter()) {
+                        let row = &mut rows[i * columns..(i + 1) * columns];
+                        row.iter_mut().zip(sums.iter()).for_each(|(v, sum)| *v = convert(*sum));
+                    }
+                };
+                let pick = |values: &[f64], chosen: &[usize]| -> Vec<f64> {
+                    chosen.iter().map(|i| values[*i]).collect()
+                };
+                if let (Some(around), false) = (around, near.is_empty()) {
+                    write(&near, around.sums(&pick(lon, &near), &pick(lat, &near)));
+                }
+                if !far.is_empty() {
+                    write(&far, self.sums(&pick(lon, &far), &pick(lat, &far)));
+                }
+            });
+        // The vector was made with this length.
         Array2::from_shape_vec((lon.len(), columns), values).unwrap_or_default()
+    }
+
+    // By the nodes: one column per place, one row per function.
+    fn sums(&self, lon: &[f64], lat: &[f64]) -> Mat<f64> {
+        let (nodes, count) = (self.nodes.len(), lon.len());
+        let mut kernels = vec![0.0; nodes * count];
+        for (i, column) in kernels.chunks_exact_mut(nodes).enumerate() {
+            self.kernel.fill(unit(lon[i], lat[i]), &self.nodes, column);
+        }
+        let kernels = MatRef::from_column_major_slice(&kernels, nodes, count);
+        let mut sums = Mat::zeros(self.lambda.len(), count);
+        let weights = self.coefficients.transpose();
+        matmul(&mut sums, Accum::Replace, weights, kernels, 1.0, Par::Seq);
+        sums
+    }
+}
+
+/// The functions of a region as sums over those of a cap around it.
+#[derive(Clone, Debug)]
+struct Around {
+    cap: CapBasis,
+    frame: ToPole,
+    lowest: f64,
+    // One row per function of the cap, one column per function of the region.
+    weights: Mat<f64>,
+}
+
+impl Around {
+    // Both places of a kernel value lie in the cap, so a function of it adds its lambda at most, as
+    // a share of the kernel's peak.
+    const WEAKEST: f64 = 1e-20;
+
+    // A cap much wider than this has no table that reaches its rim.
+    const WIDEST: f64 = 60.0;
+
+    // `None` where a cap does not fit or has more functions than there are nodes.
+    fn new(basis: &DualBasis) -> Option<Self> {
+        let (lon, lat): (Vec<f64>, Vec<f64>) = basis.nodes.iter().map(|v| lon_lat(*v)).unzip();
+        let (clon, clat, radius) = smallest_cap(&lon, &lat)?;
+        // Gauss nodes stop a little short of the edges.
+        let cap = Cap { lon: clon, lat: clat, radius_deg: 1.1 * radius };
+        if cap.radius_deg > Self::WIDEST {
+            return None;
+        }
+        let functions = CapBasis::new(cap, basis.kernel.l, Self::WEAKEST, lon.len()).ok()?;
+        let at_nodes = functions.evaluate(&lon, &lat, |value| value);
+        let mut weights = Mat::zeros(at_nodes.ncols(), basis.lambda.len());
+        let at_nodes = super::basis::matrix(at_nodes.view());
+        // On one thread: the sums must not depend on how many there are.
+        let own = &basis.coefficients;
+        matmul(&mut weights, Accum::Replace, at_nodes.transpose(), own, 1.0, Par::Seq);
+        let lowest = cap.radius_deg.to_radians().cos();
+        Some(Self { cap: functions, frame: ToPole::new(clon, clat), lowest, weights })
+    }
+
+    fn holds(&self, lon: f64, lat: f64) -> bool {
+        self.frame.apply(lon, lat)[2] >= self.lowest
+    }
+
+    // One column per place, one row per function.
+    fn sums(&self, lon: &[f64], lat: &[f64]) -> Mat<f64> {
+        let functions = self.weights.nrows();
+        let mut values = vec![0.0; lon.len() * functions];
+        self.cap.fill(lon, lat, &mut values, &|value| value);
+        let values = MatRef::from_column_major_slice(&values, functions, lon.len());
+        let mut sums = Mat::zeros(self.weights.ncols(), lon.len());
+        let weights = self.weights.transpose();
+        matmul(&mut sums, Accum::Replace, weights, values, 1.0, Par::Seq);
+        sums
     }
 }
 
@@ -201,6 +287,7 @@ fn eigen(factor: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>)> {
 /// needs no special case near t = 1, where the closed form divides zero by zero.
 #[derive(Clone, Debug)]
 pub(super) struct Kernel {
+    l: usize,
     near: Vec<[f64; TERMS]>,
     far: Vec<[f64; TERMS]>,
     pieces_per_unit: f64,
@@ -213,18 +300,20 @@ impl Kernel {
         // Half a radian of the fastest wave per piece: the remainder is below 1e-12 of the peak.
         let pieces_per_unit = 2.0 * (l as f64 + 1.0);
         let pieces = (2.0f64.sqrt() * pieces_per_unit).ceil() as usize + 1;
+        let matrix = to_powers::<TERMS>();
         let table = |sign: f64| {
             (0..pieces)
                 .into_par_iter()
                 .map(|piece| {
-                    interpolate(|s| {
+                    let samples = points::<TERMS>().map(|s| {
                         let chord = (piece as f64 + 0.5 * (s + 1.0)) / pieces_per_unit;
                         kernel_sum(l, sign * (1.0 - 0.5 * chord * chord))
-                    })
+                    });
+                    matrix.map(|row| row.iter().zip(&samples).map(|(a, b)| a * b).sum())
                 })
                 .collect()
         };
-        Self { near: table(1.0), far: table(-1.0), pieces_per_unit }
+        Self { l, near: table(1.0), far: table(-1.0), pieces_per_unit }
     }
 
     #[inline(always)]
@@ -279,32 +368,32 @@ pub fn kernel_sum(l: usize, t: f64) -> f64 {
     sum / (4.0 * PI)
 }
 
-// The polynomial of degree 7 through the Chebyshev points of [-1, 1], by powers.
-fn interpolate(f: impl Fn(f64) -> f64) -> [f64; TERMS] {
-    let n = TERMS as f64;
-    let angle = |j: usize| PI * (j as f64 + 0.5) / n;
-    let samples: [f64; TERMS] = std::array::from_fn(|j| f(angle(j).cos()));
-    let mut powers = [0.0; TERMS];
-    // T_k by powers, built up as k grows.
-    let (mut before, mut now) = ([0.0; TERMS], [0.0; TERMS]);
-    now[0] = 1.0;
-    for k in 0..TERMS {
-        let sum: f64 = (0..TERMS).map(|j| samples[j] * (k as f64 * angle(j)).cos()).sum();
-        let weight = sum * if k == 0 { 1.0 } else { 2.0 } / n;
-        powers.iter_mut().zip(&now).for_each(|(p, t)| *p += weight * t);
-        let mut next = [0.0; TERMS];
-        for i in 0..TERMS {
-            let shifted = if i > 0 { now[i - 1] } else { 0.0 };
-            next[i] = if k == 0 { shifted } else { 2.0 * shifted - before[i] };
-        }
-        (before, now) = (now, next);
-    }
-    powers
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::region::Region;
     use super::*;
+
+    #[test]
+    fn a_cap_around_the_region_gives_what_the_nodes_give() {
+        let region = Region::Box { w: -124.5, s: 32.5, e: -114.0, n: 42.0 };
+        for l in [10, 60, 120] {
+            let nodes = Nodes::inside(&region, l).unwrap();
+            let basis = DualBasis::new(&nodes, l, 0.001, 800).unwrap();
+            let around = Around::new(&basis).unwrap();
+            let lon: Vec<f64> = (0..200).map(|i| -124.5 + 0.0525 * f64::from(i)).collect();
+            let lat: Vec<f64> =
+                (0..200).map(|i| 32.5 + 9.5 * (0.618 * f64::from(i) % 1.0)).collect();
+            let (short, whole) = (around.sums(&lon, &lat), basis.sums(&lon, &lat));
+            let largest = whole.norm_max();
+            let error = (&short - &whole).norm_max() / largest;
+            assert!(
+                error < 1e-10,
+                "L {l}: {error:e}, {} for {}",
+                around.weights.nrows(),
+                lon.len()
+            );
+        }
+    }
 
     #[test]
     fn the_table_agrees_with_the_sum_and_the_closed_form() {

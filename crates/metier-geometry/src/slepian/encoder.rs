@@ -2,8 +2,9 @@
 
 use super::basis::{SlepianBasis, beside};
 use super::harmonics::{sh_features, sh_names};
+use super::raster::Raster;
 use super::region::{Region, RegionSpec};
-use crate::sphere::check_points;
+use crate::sphere::{KM_PER_DEGREE, check_points};
 use metier_core::{Error, Result};
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
@@ -24,6 +25,9 @@ pub struct SlepianConfig {
     pub global_l: usize,
     /// Whether every feature is brought to mean 0 and deviation 1 on the points of the fit.
     pub scale: bool,
+    /// Interpolate the features between the corners of a grid instead of computing them at every
+    /// point; for very many points, at the price of resolution.
+    pub raster: Option<Raster>,
 }
 
 impl Default for SlepianConfig {
@@ -36,6 +40,7 @@ impl Default for SlepianConfig {
             max_modes: 800,
             global_l: 10,
             scale: true,
+            raster: None,
         }
     }
 }
@@ -58,6 +63,9 @@ impl SlepianConfig {
         }
         if !(0.0..1.0).contains(&self.thresh) {
             return out("thresh", format!("thresh is {}, outside [0, 1)", self.thresh));
+        }
+        if let Some(raster) = &self.raster {
+            raster.validate()?;
         }
         if self.max_modes == 0 {
             return out("max_modes", "max_modes is 0".into());
@@ -136,6 +144,7 @@ pub struct SlepianEncoder {
     pub(super) basis: SlepianBasis,
     pub(super) scaler: Option<Scaler>,
     pub(super) warnings: Vec<String>,
+    pub(super) raster: Option<Raster>,
 }
 
 impl SlepianEncoder {
@@ -159,7 +168,9 @@ impl SlepianEncoder {
         let mut warnings = region.notes()?;
         warnings.extend(basis.warnings());
         let global_l = config.global_l;
-        let mut encoder = Self { global_l, region, basis, scaler: None, warnings };
+        let raster = config.raster;
+        let mut encoder = Self { global_l, region, basis, scaler: None, warnings, raster };
+        encoder.warnings.extend(encoder.coarse_raster());
         let outside = encoder.outside(lon, lat)?;
         if outside * 5 > lon.len() {
             encoder.warnings.push(format!(
@@ -179,16 +190,37 @@ impl SlepianEncoder {
     /// # Errors
     /// Unequal numbers of longitudes and latitudes, or a point that is none.
     pub fn transform(&self, lon: &[f64], lat: &[f64]) -> Result<Array2<f32>> {
-        let local = self.basis.evaluate(lon, lat)?;
-        let mut features = if self.global_l > 0 {
-            beside(&[sh_features(self.global_l, lon, lat)?, local], lon.len())
-        } else {
-            local
+        check_points(lon, lat)?;
+        let mut features = match self.raster {
+            Some(raster) => raster.interpolate(lon, lat, |lon, lat| self.exact(lon, lat))?,
+            None => self.exact(lon, lat)?,
         };
         if let Some(scaler) = &self.scaler {
             scaler.apply(&mut features);
         }
         Ok(features)
+    }
+
+    fn exact(&self, lon: &[f64], lat: &[f64]) -> Result<Array2<f32>> {
+        let local = self.basis.evaluate(lon, lat)?;
+        if self.global_l == 0 {
+            return Ok(local);
+        }
+        Ok(beside(&[sh_features(self.global_l, lon, lat)?, local], lon.len()))
+    }
+
+    // Half a wave has to span two cells at least, or its shape is lost.
+    fn coarse_raster(&self) -> Option<String> {
+        let step = self.raster?.step_deg;
+        let half_wave = self.basis.resolution_km() / KM_PER_DEGREE;
+        (2.0 * step > half_wave).then(|| {
+            format!(
+                "a grid of {step} degrees is too coarse for L = {}, whose details span \
+                 {half_wave:.2} degrees: take a step of {:.2} or less",
+                self.basis.bandwidth(),
+                0.5 * half_wave
+            )
+        })
     }
 
     /// The names of the features: `sh_l2_m-1`, then `slep_m3c_k0`.

@@ -26,10 +26,10 @@ pub(super) const TILE: usize = 8;
 const PASS: usize = 4;
 
 // Points per task of the thread pool.
-const BLOCK: usize = 512;
+pub(super) const BLOCK: usize = 512;
 
 // Keeps the polynomial small where it is large, next to the poles.
-const SCALE: f64 = 1e280;
+pub(super) const SCALE: f64 = 1e280;
 
 pub(super) type Lane = [f64; TILE];
 
@@ -157,10 +157,17 @@ pub(super) struct Tile {
 impl Tile {
     /// The tile of up to [`TILE`] places; what is beyond them repeats the last.
     pub(super) fn new(frame: &ToPole, lon: &[f64], lat: &[f64]) -> Self {
+        Self::of(|j| {
+            let i = j.min(lon.len() - 1);
+            frame.apply(lon[i], lat[i])
+        })
+    }
+
+    /// The tile of these unit vectors.
+    pub(super) fn of(place: impl Fn(usize) -> [f64; 3]) -> Self {
         let mut tile = Self::of_zeros();
         for j in 0..TILE {
-            let i = j.min(lon.len() - 1);
-            let [x, y, z] = frame.apply(lon[i], lat[i]);
+            let [x, y, z] = place(j);
             (tile.x[j], tile.y[j], tile.mu[j]) = (x, y, z.clamp(-1.0, 1.0));
         }
         tile

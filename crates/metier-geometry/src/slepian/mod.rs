@@ -16,6 +16,7 @@
 pub mod baselines;
 mod basis;
 mod cap;
+mod chebyshev;
 mod dual;
 mod encoder;
 mod evidence;
@@ -23,6 +24,8 @@ mod figures;
 mod harmonics;
 mod nodes;
 mod polygon;
+mod radial;
+mod raster;
 mod region;
 mod store;
 #[cfg(test)]
@@ -36,4 +39,5 @@ pub use evidence::Slepian;
 pub use figures::{eigenvalue_curve, field_map, mode_map, window_of};
 pub use harmonics::{MAX_DEGREE, legendre, sh_features, sh_names};
 pub use nodes::Nodes;
+pub use raster::Raster;
 pub use region::{Region, RegionSpec};

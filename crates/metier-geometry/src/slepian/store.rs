@@ -4,6 +4,7 @@ use super::basis::{Part, SlepianBasis};
 use super::cap::{Cap, CapBasis, Radial};
 use super::dual::DualBasis;
 use super::encoder::{Scaler, SlepianEncoder};
+use super::raster::Raster;
 use super::region::Region;
 use geo_types::{LineString, MultiPolygon, Polygon};
 use metier_core::{Error, Result, files};
@@ -27,6 +28,8 @@ struct Header {
     parts: Vec<PartHeader>,
     warnings: Vec<String>,
     names: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    raster: Option<Raster>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -110,6 +113,32 @@ impl SlepianEncoder {
     /// # Errors
     /// A file that cannot be written.
     pub fn save(&self, path: &Path) -> Result<()> {
+        files::write_bytes(path, &self.to_bytes()?)
+    }
+
+    /// Reads an encoder that [`save`](Self::save) wrote.
+    ///
+    /// # Errors
+    /// A missing file, or one that holds no encoder of this version.
+    pub fn load(path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).map_err(|source| Error::io(path, source))?;
+        Self::from_bytes(&bytes).map_err(|error| error.in_file(path))
+    }
+
+    /// The safetensors file itself, for a place that is no file.
+    ///
+    /// ```
+    /// use metier_geometry::slepian::{Region, SlepianConfig, SlepianEncoder};
+    /// let config = SlepianConfig { region: Region::cap(10.0, 50.0, 9.0).into(), ..Default::default() };
+    /// let encoder = SlepianEncoder::fit(&config, &[9.0, 11.0], &[50.0, 51.0])?;
+    /// let again = SlepianEncoder::from_bytes(&encoder.to_bytes()?)?;
+    /// assert_eq!(again.transform(&[9.5], &[50.5])?, encoder.transform(&[9.5], &[50.5])?);
+    /// # Ok::<(), metier_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Only internal ones.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut tensors = Vec::new();
         let mut parts = Vec::new();
         for (number, part) in self.basis.parts.iter().enumerate() {
@@ -128,17 +157,17 @@ impl SlepianEncoder {
             parts,
             warnings: self.warnings.clone(),
             names: self.feature_names(),
+            raster: self.raster,
         };
-        write(path, &tensors, Some(&header))
+        serialized(&tensors, Some(&header))
     }
 
-    /// Reads an encoder that [`save`](Self::save) wrote.
+    /// The encoder that [`to_bytes`](Self::to_bytes) wrote down.
     ///
     /// # Errors
-    /// A missing file, or one that holds no encoder of this version.
-    pub fn load(path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|source| Error::io(path, source))?;
-        read_encoder(&bytes).map_err(|error| error.in_file(path))
+    /// Bytes that hold no encoder of this version.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        read_encoder(bytes)
     }
 }
 
@@ -164,7 +193,7 @@ impl SlepianBasis {
             Tensor::new("lambda", &[self.len()], self.lambda().iter().copied()),
             Tensor::new("coefficients", &[rows, columns], coefficients.iter().copied()),
         ];
-        write(path, &tensors, None)
+        files::write_bytes(path, &serialized(&tensors, None)?)
     }
 }
 
@@ -204,22 +233,21 @@ fn part_tensors(number: usize, part: &Part, tensors: &mut Vec<Tensor>) -> PartHe
     }
 }
 
-fn write(path: &Path, tensors: &[Tensor], header: Option<&Header>) -> Result<()> {
-    let fault = |error: String| Error::internal(error).in_file(path);
+fn serialized(tensors: &[Tensor], header: Option<&Header>) -> Result<Vec<u8>> {
     let mut views = Vec::with_capacity(tensors.len());
     for tensor in tensors {
         let view = TensorView::new(Dtype::F64, tensor.shape.clone(), &tensor.bytes)
-            .map_err(|error| fault(error.to_string()))?;
+            .map_err(|error| Error::internal(error.to_string()))?;
         views.push((tensor.name.clone(), view));
     }
     let mut metadata = HashMap::from([("format".to_owned(), FORMAT.to_owned())]);
     if let Some(header) = header {
-        let text = serde_json::to_string(header).map_err(|error| fault(error.to_string()))?;
+        let text =
+            serde_json::to_string(header).map_err(|error| Error::internal(error.to_string()))?;
         metadata.insert("encoder".into(), text);
     }
-    let bytes =
-        safetensors::serialize(views, Some(metadata)).map_err(|error| fault(error.to_string()))?;
-    files::write_bytes(path, &bytes)
+    safetensors::serialize(views, Some(metadata))
+        .map_err(|error| Error::internal(error.to_string()))
 }
 
 fn damaged(what: impl std::fmt::Display) -> Error {
@@ -259,7 +287,11 @@ fn read_encoder(bytes: &[u8]) -> Result<SlepianEncoder> {
         basis,
         scaler,
         warnings: header.warnings,
+        raster: header.raster,
     };
+    if let Some(raster) = encoder.raster {
+        raster.validate()?;
+    }
     let columns = encoder.features();
     let fits = |scaler: &Scaler| scaler.mean.len() == columns && scaler.deviation.len() == columns;
     if header.names.len() != columns || !encoder.scaler.as_ref().is_none_or(fits) {
@@ -307,7 +339,8 @@ fn read_part(
                 places.chunks_exact(3).map(|place| [place[0], place[1], place[2]]).collect();
             let view = ArrayView2::from_shape((nodes.len(), lambda.len()), &coefficients)
                 .map_err(damaged)?;
-            Ok(Part::Dual(DualBasis::assemble(lambda.clone(), nodes, view, shannon, l)))
+            let basis = DualBasis::assemble(lambda.clone(), nodes, view, shannon, l);
+            Ok(Part::Dual(Box::new(basis)))
         }
     }
 }

@@ -7,7 +7,8 @@ use metier_core::{Error, Result, files};
 use metier_data::{Column, Frame, read, write};
 use metier_geometry::learn::{Mlp, MlpConfig, Neighbors, Ridge, Split, r_squared, rows};
 use metier_geometry::slepian::{
-    Region, RegionSpec, SlepianBasis, SlepianConfig, SlepianEncoder, eigenvalue_curve, mode_map,
+    Raster, Region, RegionSpec, SlepianBasis, SlepianConfig, SlepianEncoder, eigenvalue_curve,
+    mode_map,
 };
 use metier_geometry::sphere::first_bad_point;
 use ndarray::Array2;
@@ -106,6 +107,9 @@ struct Hybrid {
     /// Leave the features at their own scale
     #[arg(long)]
     no_scale: bool,
+    /// Interpolate between the corners of a grid of this step, which blurs: for very many points
+    #[arg(long, value_name = "DEGREES")]
+    raster: Option<f64>,
 }
 
 #[derive(clap::Args)]
@@ -113,7 +117,7 @@ pub struct Encode {
     #[command(flatten)]
     hybrid: Hybrid,
     /// Take a fitted encoder from this file instead of making one
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["region", "l", "global"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["region", "l", "global", "raster"])]
     encoder: Option<PathBuf>,
     /// Keep the fitted encoder in this file (.safetensors), for points that come later
     #[arg(long, value_name = "FILE")]
@@ -255,6 +259,7 @@ impl Hybrid {
             max_modes: f.max_modes,
             global_l: self.global,
             scale: !self.no_scale,
+            raster: self.raster.map(|step_deg| Raster { step_deg }),
         })
     }
 }
