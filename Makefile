@@ -42,9 +42,11 @@ lint:
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 
 ## Each method beside the peer that a user would pick instead, in one run
-bench: $(VENV)/bench.stamp
-	cargo build --release -p metier
-	for script in benches/*.py; do $(VENV)/bin/python $$script || exit 1; done
+bench: $(VENV)/bench.stamp $(VENV)/fasterrisk.stamp
+	cargo build --release --workspace --bins --examples
+	@for name in slepian olion train_step; do $(VENV)/bin/python benches/$$name.py || exit 1; done
+	$(TARGET)/release/metier data pull survset
+	$(VENV)/fasterrisk/bin/python benches/agentscore.py
 
 ## The Python package, installed into $(VENV)
 python: $(VENV)/build.stamp
@@ -71,5 +73,11 @@ $(VENV)/test.stamp: $(VENV)/build.stamp pyproject.toml
 	touch $@
 
 $(VENV)/bench.stamp: $(VENV)/test.stamp
-	$(VENV)/bin/pip install --quiet pyshtools fasterrisk torch
+	$(VENV)/bin/pip install --quiet pyshtools torch
+	touch $@
+
+# In an environment of its own: it wants older libraries than the others.
+$(VENV)/fasterrisk.stamp: $(VENV)/build.stamp
+	$(PYTHON) -m venv $(VENV)/fasterrisk
+	$(VENV)/fasterrisk/bin/pip install --quiet fasterrisk pandas
 	touch $@

@@ -1,7 +1,7 @@
 """Checklists beside FasterRisk, in one run: CPU seconds and held-out AUROC on one flchain fold.
 
-Needs `fasterrisk` (in an environment of its own: it wants older libraries), `metier` built with
-`cargo build --release -p metier`, and the table `metier data pull survset`.
+Needs `fasterrisk` (in an environment of its own: it wants older libraries), what `make
+bench` builds, and the table `metier data pull survset`.
 Usage: benches/agentscore.py [path to the metier program]
 """
 
@@ -14,8 +14,9 @@ import tempfile
 import numpy as np
 import pandas as pd
 
-METIER = sys.argv[1] if len(sys.argv) > 1 else os.path.join(
-    os.environ.get("CARGO_TARGET_DIR", "target"), "release", "metier")
+from built import program
+
+METIER = sys.argv[1] if len(sys.argv) > 1 else program("metier")
 THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 

@@ -2,7 +2,7 @@
 
     python benches/olion.py
 
-Needs NumPy, and builds the Rust side with cargo. Times are CPU seconds, medians of seven.
+Needs NumPy, and what `make bench` builds. Times are CPU seconds, medians of seven.
 """
 
 import json
@@ -17,6 +17,8 @@ for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
+
+from built import program
 
 SHAPES = [(768, 3072), (768, 768), (64, 256)]
 A, B, C = 3.4445, -4.7750, 2.0315
@@ -46,8 +48,7 @@ def main():
     print("olion: Newton-Schulz, 5 steps, f32, one thread")
     print("shape        metier s   numpy s   ratio   metier GF/s   gemm GF/s   share")
     for rows, columns in SHAPES:
-        command = ["cargo", "run", "--release", "--quiet", "-p", "metier-train"]
-        command += ["--example", "newton_schulz_rate", "--", str(rows), str(columns)]
+        command = [program("newton_schulz_rate"), str(rows), str(columns)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(done.stderr)

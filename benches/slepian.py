@@ -13,7 +13,6 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
 import json
-import pathlib
 import subprocess
 import sys
 import time
@@ -21,7 +20,8 @@ import time
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from built import program
+
 CENTRE = (-119.5, 37.0)
 RADIUS = 7.5
 POINTS = 20_640
@@ -111,10 +111,7 @@ def pyshtools_route(l_max, modes, lon, lat, sample):
 
 def main():
     quick = "--quick" in sys.argv
-    example = subprocess.run(
-        ["cargo", "run", "--release", "--quiet", "-p", "metier-geometry", "--example", "slepian_bench"],
-        cwd=ROOT, check=True, capture_output=True, text=True,
-    )
+    example = subprocess.run([program("slepian_bench")], check=True, capture_output=True, text=True)
     ours = [json.loads(line) for line in example.stdout.splitlines()]
     rng = np.random.default_rng(0)
     lon, lat = rng.uniform(-124.3, -114.3, POINTS), rng.uniform(32.5, 42.0, POINTS)

@@ -2,7 +2,7 @@
 
     python benches/train_step.py [STEPS]
 
-Needs PyTorch and NumPy, and builds the Rust side with cargo. Sixteen sequences of 128 tokens, f32,
+Needs PyTorch and NumPy, and what `make bench` builds. Sixteen sequences of 128 tokens, f32,
 AdamW; medians over the steps after a first one that warms up. One thread each: PyTorch's threads spin
 while they wait, which on a busy machine counts as CPU seconds and would make it look slow.
 """
@@ -16,6 +16,8 @@ import time
 import torch
 import torch.nn.functional as F
 from torch import nn
+
+from built import program
 
 BATCH, CONTEXT, VOCABULARY, LAYERS, HEADS, WIDTH = 16, 128, 2048, 6, 8, 256
 
@@ -83,8 +85,7 @@ def median(values):
 
 
 def ours(steps):
-    command = ["cargo", "run", "--release", "--quiet", "-p", "metier-nn", "--example", "train_step"]
-    command += ["--", str(BATCH), str(CONTEXT), str(steps)]
+    command = [program("train_step"), str(BATCH), str(CONTEXT), str(steps)]
     environment = {**os.environ, "RAYON_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode != 0:
