@@ -69,7 +69,7 @@ pub fn file(name: &str, file: &str, given: Option<&Path>) -> Result<PathBuf> {
 /// Where the text of a data set lies: a file, or a folder of `.txt` files that holds no text twice.
 ///
 /// # Errors
-/// Those of [`file`].
+/// Those of [`file`](fn@file).
 ///
 /// ```
 /// let error = metier_data::registry::text("moby-duck", None).unwrap_err();
