@@ -1,6 +1,6 @@
 //! Figures as data; drawing them is another module's work.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// A picture with its words.
 #[derive(Clone, Debug, Serialize)]
@@ -213,8 +213,14 @@ pub struct Raster {
     pub height: usize,
     /// The number of columns.
     pub width: usize,
-    /// The values, row by row; NaN is left blank.
+    /// The values, row by row; NaN is left blank. Written down to single precision, which is more
+    /// than a colour shows.
+    #[serde(serialize_with = "single")]
     pub values: Vec<f64>,
+}
+
+fn single<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(values.iter().map(|value| *value as f32))
 }
 
 /// Points on a map, coloured by value where values are given.

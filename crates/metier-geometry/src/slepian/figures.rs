@@ -155,18 +155,20 @@ fn turn(lon: f64) -> f64 {
     if lon.abs() <= 180.0 { lon } else { (lon + 180.0).rem_euclid(360.0) - 180.0 }
 }
 
-// Every copy, a turn apart, of every line that touches the window.
+// Of every copy of the lines, a turn apart, the pieces in the window and a little around it.
 fn inside(lines: Vec<Vec<(f64, f64)>>, window: [f64; 4]) -> Vec<Vec<(f64, f64)>> {
+    // More than the longest step of a line, so that no step that crosses a corner is lost.
+    const AROUND: f64 = 5.0;
     let [w, s, e, n] = window;
+    let near = |(lon, lat): &(f64, f64)| {
+        (w - AROUND..=e + AROUND).contains(lon) && (s - AROUND..=n + AROUND).contains(lat)
+    };
     let mut kept = Vec::new();
     for line in lines {
         for by in [-360.0, 0.0, 360.0] {
-            let touches = |place: &(f64, f64)| {
-                (w..=e).contains(&(place.0 + by)) && (s..=n).contains(&place.1)
-            };
-            if line.iter().any(touches) {
-                kept.push(line.iter().map(|place| (place.0 + by, place.1)).collect());
-            }
+            let moved: Vec<(f64, f64)> = line.iter().map(|place| (place.0 + by, place.1)).collect();
+            let pieces = moved.chunk_by(|a, b| near(a) && near(b));
+            kept.extend(pieces.filter(|piece| piece.len() > 1).map(<[_]>::to_vec));
         }
     }
     kept
@@ -184,4 +186,22 @@ fn around(lines: Vec<Vec<(f64, f64)>>, window: [f64; 4]) -> Vec<Vec<(f64, f64)>>
             line.iter().map(|place| (place.0 + by, place.1)).collect()
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_cut_to_the_window_and_its_surroundings() {
+        let line: Vec<(f64, f64)> = (-170..=170).map(|lon| (f64::from(lon), 40.0)).collect();
+        let kept = inside(vec![line.clone()], [0.0, 30.0, 10.0, 50.0]);
+        assert_eq!(kept.len(), 1);
+        assert_eq!((kept[0][0].0, kept[0].last().unwrap().0), (-5.0, 15.0));
+        // Across the date line, with the copy a turn further on.
+        let kept = inside(vec![line.clone()], [160.0, 30.0, 200.0, 50.0]);
+        let ends: Vec<_> = kept.iter().map(|piece| (piece[0].0, piece.last().unwrap().0)).collect();
+        assert_eq!(ends, [(155.0, 170.0), (190.0, 205.0)]);
+        assert!(inside(vec![line], [0.0, -30.0, 10.0, -20.0]).is_empty());
+    }
 }
