@@ -300,7 +300,7 @@ pub fn resolution_km(l: usize) -> f64 {
     20015.0 / l as f64
 }
 
-pub(super) fn matrix(view: ArrayView2<'_, f64>) -> MatRef<'_, f64> {
+fn matrix(view: ArrayView2<'_, f64>) -> MatRef<'_, f64> {
     let (rows, columns) = view.dim();
     // Every array of this crate is in row-major order.
     match view.to_slice() {

@@ -191,12 +191,13 @@ impl Around {
             return None;
         }
         let functions = CapBasis::new(cap, basis.kernel.l, Self::WEAKEST, lon.len()).ok()?;
-        let at_nodes = functions.evaluate(&lon, &lat, |value| value);
-        let mut weights = Mat::zeros(at_nodes.ncols(), basis.lambda.len());
-        let at_nodes = super::basis::matrix(at_nodes.view());
-        // On one thread: the sums must not depend on how many there are.
-        let own = &basis.coefficients;
-        matmul(&mut weights, Accum::Replace, at_nodes.transpose(), own, 1.0, Par::Seq);
+        // All on this thread. Sums must not depend on how many there are; and whoever waits for the
+        // pool may be handed another task that needs this very value, and would wait for itself.
+        let mut at_nodes = vec![0.0; lon.len() * functions.modes.len()];
+        functions.fill(&lon, &lat, &mut at_nodes, &|value| value);
+        let at_nodes = MatRef::from_column_major_slice(&at_nodes, functions.modes.len(), lon.len());
+        let mut weights = Mat::zeros(functions.modes.len(), basis.lambda.len());
+        matmul(&mut weights, Accum::Replace, at_nodes, &basis.coefficients, 1.0, Par::Seq);
         let lowest = cap.radius_deg.to_radians().cos();
         Some(Self { cap: functions, frame: ToPole::new(clon, clat), lowest, weights })
     }
@@ -372,6 +373,23 @@ pub fn kernel_sum(l: usize, t: f64) -> f64 {
 mod tests {
     use super::super::region::Region;
     use super::*;
+
+    #[test]
+    fn tasks_of_one_pool_share_a_basis() {
+        let region = Region::Box { w: -124.5, s: 32.5, e: -114.0, n: 42.0 };
+        let nodes = Nodes::inside(&region, 40).unwrap();
+        let lon: Vec<f64> = (0..2000).map(|i| -124.0 + 0.004 * f64::from(i)).collect();
+        let lat = vec![37.0; lon.len()];
+        for _ in 0..20 {
+            // Fresh each time, so that the tasks meet where it is first used.
+            let basis = DualBasis::new(&nodes, 40, 0.05, 800).unwrap();
+            let sums: Vec<f64> = (0..16)
+                .into_par_iter()
+                .map(|_| basis.evaluate(&lon, &lat, |value| value).sum())
+                .collect();
+            assert!(sums.iter().all(|sum| *sum == sums[0]));
+        }
+    }
 
     #[test]
     fn a_cap_around_the_region_gives_what_the_nodes_give() {
