@@ -44,8 +44,12 @@ class OLion:
         How the momentum is orthogonalized.
     every : int
         Orthogonalize in every ``every``-th step and take cheap sign steps between.
+    projections : int
+        How many times to project on orthogonal and then on sign matrices within a step.
     split_fused : bool
         Orthogonalize the parts of a fused query-key-value or gate-up matrix by themselves.
+    state : {"f32", "bf16"}
+        How the momentum is kept; bf16 takes half the memory.
     aux : {"adamw", "lion", None}
         The optimizer of what is no hidden matrix. With None every parameter must be a matrix.
 
@@ -71,7 +75,9 @@ class OLion:
         rms: float | None = 0.2,
         orthogonalizer: str = "quintic",
         every: int = 1,
+        projections: int = 1,
         split_fused: bool = False,
+        state: str = "f32",
         aux: str | None = "adamw",
     ) -> None:
         self.lr = lr
@@ -82,7 +88,9 @@ class OLion:
             "rms": rms,
             "orthogonalizer": orthogonalizer,
             "every": every,
+            "projections": projections,
             "split_fused": split_fused,
+            "state": state,
             "aux": aux,
         }
         beta1, beta2 = betas
@@ -93,7 +101,9 @@ class OLion:
             "rms": rms,
             "orthogonalizer": json.loads(_metier.orthogonalizer(orthogonalizer, ns_steps)),
             "every": every,
+            "projections": projections,
             "split_fused": split_fused,
+            "state": state,
         }
         self._stepper = _metier.Stepper(
             "olion",

@@ -87,11 +87,19 @@ def test_on_an_error_nothing_has_changed():
     assert optimizer.state_dict()["step"] == 0
 
 
+def test_a_bf16_state_and_several_projections_step_too():
+    params = {"w": X0.copy()}
+    OLion(lr=0.01, state="bf16", projections=2, weight_decay=0.0).step(params, {"w": Z})
+    assert np.allclose(np.abs(params["w"] - X0), 0.002, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"betas": (1.0, 0.98)}, "beta1"),
         ({"ns_steps": 0}, "ns_steps = 0"),
+        ({"projections": 0}, "projections = 0"),
+        ({"state": "f16"}, "f16"),
         ({"orthogonalizer": "qr"}, "none of quintic, polar-express, svd"),
         ({"aux": "muon"}, "embeddings, norms and biases"),
         ({"weight_decay": -1.0}, "weight_decay"),

@@ -19,6 +19,10 @@ use rand::RngExt;
 
 const VOCABULARY: u32 = 2048;
 
+/// The allocator of the `metier` program, whose training step this is.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let sizes: Vec<usize> =
         std::env::args().skip(1).map(|size| size.parse()).collect::<Result<_, _>>()?;

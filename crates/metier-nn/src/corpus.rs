@@ -5,7 +5,9 @@ mod source;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod writer;
 
 pub use loader::{LoaderConfig, TokenBatches, Window};
-pub use source::{Corpus, read_corpus};
+pub use source::{Corpus, learning_texts, read_corpus, write_corpus};
 pub use tokens::Tokens;
+pub use writer::TokenWriter;

@@ -164,7 +164,8 @@ impl Trainable for LanguageModel {
             seed,
             ..GenerateConfig::default()
         };
-        let prompt = self.tokenizer.encode("The ")?;
+        let mut prompt = self.tokenizer.encode("The ")?;
+        prompt.truncate(self.config.context);
         let drawn = generate(&self.decoder()?, &prompt, &config, &Silent)?;
         let all: Vec<u32> = prompt.into_iter().chain(drawn).collect();
         self.tokenizer.decode(&all).map(Some)

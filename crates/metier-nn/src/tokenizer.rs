@@ -42,6 +42,10 @@ impl Tokenizer {
     }
 
     fn from_json(text: &str) -> Result<Self> {
+        // The library panics on a decoder that is not JSON; what is JSON it answers with errors.
+        if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
+            return Err(Error::input(format!("not a tokenizer: {error}")));
+        }
         text.parse()
             .map(|tokenizer| Self::Json(Box::new(tokenizer)))
             .map_err(|error: tokenizers::Error| Error::input(format!("not a tokenizer: {error}")))

@@ -10,6 +10,7 @@
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use metier_core::rng;
+use metier_nn::kernels::product;
 use metier_train::olion::{Scratch, newton_schulz};
 use rand::RngExt;
 use std::time::Instant;
@@ -50,10 +51,12 @@ fn measure(n: usize, k: usize) -> serde_json::Value {
     let squared = median(2.0 * n3, &mut || {
         matmul(narrow.as_mut(), Accum::Replace, square.as_ref(), square.as_ref(), 1.0, Par::Seq);
     });
-    let product = median(2.0 * n2k, &mut || {
+    let faer = median(2.0 * n2k, &mut || {
         matmul(wide.as_mut(), Accum::Replace, square.as_ref(), g.as_ref(), 1.0, Par::Seq);
     });
-    let packed = median(2.0 * n2k, &mut || packing_product(&mut wide, &square, &g));
+    let packed = median(2.0 * n2k, &mut || {
+        product(wide.as_mut(), square.as_ref(), g.as_ref());
+    });
     let flops = STEPS as f64 * (4.0 * n2k + 2.0 * n3);
     // Row by row in memory, as optimizers and NumPy keep matrices.
     let values: Vec<f32> = (0..n * k).map(|at| g[(at / k, at % k)]).collect();
@@ -64,7 +67,7 @@ fn measure(n: usize, k: usize) -> serde_json::Value {
         newton_schulz(g, STEPS, out, &mut scratch);
     });
 
-    let peak = [2.0 * n2k / gram, 2.0 * n3 / squared, 2.0 * n2k / product, 2.0 * n2k / packed];
+    let peak = [2.0 * n2k / gram, 2.0 * n3 / squared, 2.0 * n2k / faer, 2.0 * n2k / packed];
     let peak = peak.into_iter().fold(0.0, f64::max);
     let rate = flops / ns;
     serde_json::json!({
@@ -77,36 +80,6 @@ fn measure(n: usize, k: usize) -> serde_json::Value {
         "share_of_gemm": rate / peak,
         "norm": MatRef::from_row_major_slice(&result, n, k).norm_l2(),
     })
-}
-
-/// `out ← l·r` by the `gemm` crate.
-fn packing_product(out: &mut Mat<f32>, l: &Mat<f32>, r: &Mat<f32>) {
-    assert!(out.nrows() == l.nrows() && l.ncols() == r.nrows() && r.ncols() == out.ncols());
-    // SAFETY: pointers and strides are those of matrices whose shapes were compared above; `out` is
-    // borrowed mutably.
-    unsafe {
-        gemm::gemm(
-            out.nrows(),
-            out.ncols(),
-            l.ncols(),
-            out.as_ptr_mut(),
-            out.col_stride(),
-            1,
-            false,
-            l.as_ptr(),
-            l.col_stride(),
-            1,
-            r.as_ptr(),
-            r.col_stride(),
-            1,
-            0.0,
-            1.0,
-            false,
-            false,
-            false,
-            gemm::Parallelism::None,
-        );
-    }
 }
 
 /// The median CPU seconds of one call, after a round to warm up. Short work is called several times

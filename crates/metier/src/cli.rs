@@ -44,6 +44,7 @@ pub enum Verb {
     Train(verbs::train::Args),
     Generate(verbs::generate::Args),
     Convert(verbs::convert::Args),
+    Tokenize(verbs::tokenize::Args),
     #[command(subcommand)]
     Optim(verbs::optim::Command),
     #[command(subcommand)]
@@ -62,6 +63,7 @@ impl Verb {
             Verb::Train(args) => verbs::train::run(args, shell),
             Verb::Generate(args) => verbs::generate::run(args, shell),
             Verb::Convert(args) => verbs::convert::run(args, shell),
+            Verb::Tokenize(args) => verbs::tokenize::run(args, shell),
             Verb::Optim(command) => verbs::optim::run(command, shell),
             Verb::Data(command) => verbs::data::run(command, shell),
             Verb::Completions(args) => verbs::completions::run(args, shell),
@@ -75,7 +77,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("See that it works", &["evidence", "methods"]),
     ("Analyse data", &["slepian"]),
     ("Decide", &["score"]),
-    ("Train models", &["train", "generate", "convert", "optim"]),
+    ("Train models", &["train", "generate", "tokenize", "convert", "optim"]),
     ("Get and keep things", &["data", "completions", "man"]),
 ];
 

@@ -4,9 +4,15 @@ mod cli;
 mod flags;
 mod methods;
 mod shell;
+mod text;
 mod verbs;
 
 use std::process::ExitCode;
+
+// A training step gives back what it used and takes as much again. The system's allocator returns large
+// pieces to the kernel in between, which then clears them page by page.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let cli = cli::parse();

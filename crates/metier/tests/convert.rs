@@ -33,6 +33,13 @@ fn tiny() -> Vec<u8> {
     bytes
 }
 
+/// A checkpoint with another number in its header.
+fn with_field(field: usize, value: i32, checkpoint: &[u8]) -> Vec<u8> {
+    let mut bytes = checkpoint.to_vec();
+    bytes[4 * field..4 * field + 4].copy_from_slice(&value.to_le_bytes());
+    bytes
+}
+
 #[test]
 fn a_real_checkpoint_writes_its_published_text() {
     let Some(data) = stories() else {
@@ -114,6 +121,7 @@ fn a_checkpoint_cut_short_leaves_nothing_behind() {
         (&bytes[..bytes.len() - 3], "bytes are too few for the sizes in its header"),
         (&bytes[..9], "shorter than the header of a llama2.c checkpoint"),
         (&[0x42; 200][..], "is not the header of a llama2.c checkpoint"),
+        (&with_field(0, 14, &with_field(3, 3, &bytes)), "3 heads do not divide the width 14"),
     ] {
         fs::write(&checkpoint, content).unwrap();
         let arguments = ["convert", &checkpoint.to_string_lossy(), "--out", &out.to_string_lossy()];
@@ -123,6 +131,23 @@ fn a_checkpoint_cut_short_leaves_nothing_behind() {
         assert!(said.contains(message), "{said}");
         assert!(!out.exists());
     }
+}
+
+#[test]
+fn a_tokenizer_that_does_not_fit_leaves_nothing_behind() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    // Two tokens where three have a meaning of their own, with an embedding of one row less.
+    let mut checkpoint = with_field(5, 2, &tiny());
+    checkpoint.truncate(checkpoint.len() - 8);
+    fs::write(path("two.bin"), checkpoint).unwrap();
+    fs::write(path("tokenizer.bin"), [0; 64]).unwrap();
+    let arguments =
+        ["convert", &path("two.bin"), "--tokenizer", &path("tokenizer.bin"), "--out", &path("out")];
+    let failed = metier(&arguments).code(2);
+    let said = text(&failed.get_output().stderr);
+    assert!(said.contains("2 tokens leave no room"), "{said}");
+    assert!(!folder.path().join("out").exists());
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn inspect_shows_norms_and_draws_histograms() {
 fn inspect_says_what_is_missing() {
     let folder = tempfile::tempdir().unwrap();
     let error = fails(metier(folder.path()).args(["optim", "inspect", "."]), 3);
-    assert!(error.contains("there is no model.safetensors in it"), "{error}");
+    assert!(error.contains("neither model.safetensors nor its index is there"), "{error}");
     let path = folder.path().join("model.safetensors");
     write_tensors(&path, &[tensor("ln_f.weight", &[2], vec![1.0; 2])]).unwrap();
     let error = fails(metier(folder.path()).args(["optim", "inspect", "."]), 2);
@@ -138,7 +138,7 @@ fn compare_refuses_what_cannot_be_compared() {
     let error = compare(&["--optimizers", "adam"]);
     assert!(error.contains("there is no optimizer `adam`") && error.contains("olion"), "{error}");
     assert!(compare(&["--lrs", "0"]).contains("lr = 0 is not above zero"));
-    assert!(compare(&["--seeds", "0"]).contains("seeds = 0 is below 1"));
+    assert!(compare(&["--seeds", "0"]).contains("seeds = 0 is not within 1 to 1000"));
     assert!(compare(&["--steps", "0"]).contains("steps = 0 is below 1"));
     let mut missing = metier(folder.path());
     missing.args(["optim", "compare", "--data", "nowhere.txt"]);

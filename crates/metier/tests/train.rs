@@ -272,6 +272,36 @@ fn a_llama_with_a_learned_tokenizer_trains_and_goes_on_elsewhere() {
 }
 
 #[test]
+fn a_token_file_trains_as_its_text_does() {
+    let place = Place::new();
+    let data = place.path("text.txt").display().to_string();
+    let out = place.path("tokens").display().to_string();
+    let made = ["tokenize", "--data", &data, "--tokenizer", "bpe:300", "--out", &out];
+    let args: Vec<String> = made.iter().map(|arg| arg.to_string()).collect();
+    let (said, _) = succeed(&args);
+    assert!(said.contains("tokens.bin: ") && said.contains("of a vocabulary of"), "{said}");
+    let err = fail(&args, 2);
+    assert!(err.contains("holds a token file already"), "{err}");
+
+    let file = format!("{out}/tokens.bin");
+    let mapped = ["--data", &file, "--tokenizer", &out, "--steps", "2"];
+    succeed(&place.small("mapped", &mapped));
+    succeed(&place.small("direct", &["--tokenizer", "bpe:300", "--steps", "2"]));
+    let losses = |run: &str| {
+        let lines = metrics(&place.path(run).join("metrics.jsonl"));
+        lines.iter().map(|line| line["loss"].as_f64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(losses("mapped"), losses("direct"));
+}
+
+#[test]
+fn a_sample_longer_than_the_context_is_cut() {
+    let place = Place::new();
+    let flags = ["--context", "2", "--sample-every", "1", "--steps", "1"];
+    succeed(&place.small("run", &flags));
+}
+
+#[test]
 fn a_run_does_not_overwrite_another_and_keeps_its_course() {
     let place = Place::new();
     succeed(&place.small("run", &["--steps", "2"]));
@@ -372,7 +402,15 @@ fn bad_settings_are_named_and_leave_nothing_behind() {
         (&["--warmup", "13"], &["13 warm-up steps are more than the 12 steps"]),
         (&["--device", "abacus"], &["abacus is not a device"]),
         (&["--context", "100000"], &["too few for a window"]),
+        (&["--context", "18446744073709551615"], &["max_position_embeddings", "more than any"]),
+        (&["--batch", "18446744073709551615"], &["too many at once", "--accumulate"]),
         (&["--tokenizer", "bpe:many"], &["bpe:many names no number"]),
+        (&["--tokenizer", "bpe:99999999999"], &["99999999999 tokens are too many"]),
+        (&["--rms", "0"], &["rms = 0 is not above zero"]),
+        (&["--rms", "x"], &["a size, or none"]),
+        (&["--optimizer", "adamw", "--rms", "0.1"], &["adamw has no such setting", "--rms"]),
+        (&["--optimizer", "muon", "--projections", "2"], &["muon has no such setting"]),
+        (&["--optimizer", "lion", "--state", "bf16"], &["lion has no such setting", "--state"]),
     ] {
         let err = fail(&place.small("run", flags), 2);
         for part in expected {
@@ -384,6 +422,8 @@ fn bad_settings_are_named_and_leave_nothing_behind() {
     assert!(err.contains("nowhere.txt"), "{err}");
     let zero = ["--optimizer", "lion-rms", "--ns-steps", "0", "--steps", "1"];
     succeed(&place.small("run", &zero));
+    let all = ["--rms", "none", "--projections", "2", "--state", "bf16", "--steps", "1"];
+    succeed(&place.small("all", &all));
 }
 
 #[test]

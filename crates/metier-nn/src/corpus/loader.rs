@@ -16,6 +16,9 @@ pub struct Window {
     pub targets: Vec<Vec<u32>>,
 }
 
+/// Tokens in a batch; their activations alone would take many gigabytes.
+const MOST: usize = 1 << 24;
+
 /// How sequences are put into batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoaderConfig {
@@ -39,19 +42,29 @@ pub struct TokenBatches {
     tokens: Tokens,
     config: LoaderConfig,
     /// The pass whose order is at hand.
-    pass: Option<(u64, usize, Vec<u32>)>,
+    pass: Option<(u64, usize, Vec<u64>)>,
 }
 
 impl TokenBatches {
     /// Batches from `tokens`.
     ///
     /// # Errors
-    /// A batch or context of zero, or fewer tokens than one window needs.
+    /// A batch or context of zero, a batch that no memory holds, or fewer tokens than one window needs.
     pub fn new(tokens: Tokens, config: LoaderConfig) -> Result<Self> {
         for (field, value) in [("batch", config.batch), ("context", config.context)] {
             if value == 0 {
                 return Err(Error::usage("must be at least 1").in_field(field));
             }
+        }
+        if config.batch.checked_mul(config.context).is_none_or(|tokens| tokens > MOST) {
+            return Err(Error::usage(format!(
+                "{} sequences of {} tokens are too many at once",
+                config.batch, config.context
+            ))
+            .in_field("batch")
+            .help(format!(
+                "at most {MOST} tokens; several batches make a step with --accumulate"
+            )));
         }
         let loader = Self { tokens, config, pass: None };
         if loader.windows() == 0 {
@@ -80,7 +93,7 @@ impl TokenBatches {
         }
         if self.pass.as_ref().is_none_or(|(at_hand, ..)| *at_hand != pass) {
             let mut rng = rng::indexed(self.config.seed, "window order", pass);
-            let mut order: Vec<u32> = (0..windows as u32).collect();
+            let mut order: Vec<u64> = (0..windows).collect();
             order.shuffle(&mut rng);
             let room = self.tokens.len() - 1 - windows as usize * self.config.context;
             let offset = rng.random_range(0..=room.min(self.config.context));

@@ -1,6 +1,6 @@
 //! Texts on disk as token sequences, with a part held out.
 
-use super::Tokens;
+use super::{TokenWriter, Tokens};
 use crate::tokenizer::Tokenizer;
 use metier_core::{Error, Progress, Result};
 use sha2::{Digest, Sha256};
@@ -86,28 +86,13 @@ fn split(tokens: &Tokens) -> Corpus {
 }
 
 fn read_folder(folder: &Path, tokenizer: &Tokenizer, progress: &dyn Progress) -> Result<Corpus> {
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
-        .map_err(|source| Error::io(folder, source))?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<std::io::Result<_>>()
-        .map_err(|source| Error::io(folder, source))?;
-    paths.retain(|path| path.extension().is_some_and(|ending| ending == "txt"));
-    paths.sort();
-    if paths.len() < HELD_OUT {
-        return Err(Error::input(format!(
-            "{} .txt files where {HELD_OUT} are needed",
-            paths.len()
-        ))
-        .in_file(folder)
-        .help("every tenth file is held out; join the texts into one file instead"));
-    }
+    let paths = texts_in(folder)?;
     progress.begin("reading texts", Some(paths.len() as u64));
     let mut parts = [Vec::new(), Vec::new()];
     for (index, path) in paths.iter().enumerate() {
         progress.check()?;
         let ids = tokenizer.encode(&text(path)?).map_err(|error| error.in_file(path))?;
-        let held_out = index % HELD_OUT == HELD_OUT - 1;
-        parts[usize::from(held_out)].extend(ids);
+        parts[usize::from(is_held_out(index))].extend(ids);
         progress.advance(1);
     }
     progress.finish();
@@ -117,6 +102,77 @@ fn read_folder(folder: &Path, tokenizer: &Tokenizer, progress: &dyn Progress) ->
         train: Tokens::new(train, vocabulary)?,
         held_out: Tokens::new(held_out, vocabulary)?,
     })
+}
+
+/// The texts that [`read_corpus`] learns from, to learn a tokenizer from.
+///
+/// # Errors
+/// Nothing to read, or a text that is not UTF-8 (with its place).
+pub fn learning_texts(path: &Path) -> Result<Vec<String>> {
+    if path.is_dir() {
+        let paths = texts_in(path)?.into_iter().enumerate();
+        return paths
+            .filter(|(index, _)| !is_held_out(*index))
+            .map(|(_, path)| text(&path))
+            .collect();
+    }
+    let mut text = text(path)?;
+    text.truncate(text.floor_char_boundary(text.len() - text.len() / HELD_OUT));
+    Ok(vec![text])
+}
+
+/// Encodes a text file or a folder of `.txt` files into a token file, one text in memory at a time, and
+/// returns the number of tokens. The texts of a folder that [`read_corpus`] would hold out come last, as
+/// it holds out the last tenth of a token file.
+///
+/// # Errors
+/// As [`read_corpus`], and an I/O error of the file that is written.
+pub fn write_corpus(
+    path: &Path,
+    tokenizer: &Tokenizer,
+    out: &Path,
+    progress: &dyn Progress,
+) -> Result<usize> {
+    let paths = if path.is_dir() {
+        let (held_out, learned): (Vec<_>, Vec<_>) =
+            texts_in(path)?.into_iter().enumerate().partition(|(index, _)| is_held_out(*index));
+        learned.into_iter().chain(held_out).map(|(_, path)| path).collect()
+    } else {
+        vec![path.to_owned()]
+    };
+    let mut writer = TokenWriter::new(out, tokenizer.vocabulary())?;
+    progress.begin("encoding texts", Some(paths.len() as u64));
+    for path in &paths {
+        progress.check()?;
+        writer.extend(&tokenizer.encode(&text(path)?).map_err(|error| error.in_file(path))?)?;
+        progress.advance(1);
+    }
+    progress.finish();
+    writer.finish()
+}
+
+fn is_held_out(index: usize) -> bool {
+    index % HELD_OUT == HELD_OUT - 1
+}
+
+/// The `.txt` files of a folder by name, enough of them to hold some out.
+fn texts_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let io = |source| Error::io(folder, source);
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(io)? {
+        let path = entry.map_err(io)?.path();
+        if path.extension().is_some_and(|ending| ending == "txt") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    if paths.len() < HELD_OUT {
+        let message = format!("{} .txt files where {HELD_OUT} are needed", paths.len());
+        return Err(Error::input(message)
+            .in_file(folder)
+            .help("every tenth file is held out; join the texts into one file instead"));
+    }
+    Ok(paths)
 }
 
 fn text(path: &Path) -> Result<String> {

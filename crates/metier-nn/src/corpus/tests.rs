@@ -63,6 +63,23 @@ fn every_tenth_text_is_held_out_in_the_order_of_names() {
 }
 
 #[test]
+fn texts_encoded_once_give_the_corpus_that_they_give_themselves() {
+    let folder = tempfile::tempdir().unwrap();
+    for i in 0..20 {
+        let letter = char::from(b'a' + i as u8).to_string();
+        std::fs::write(folder.path().join(format!("{i:02}.txt")), letter.repeat(5)).unwrap();
+    }
+    let file = folder.path().join("out/tokens.bin");
+    let count = write_corpus(folder.path(), &Tokenizer::Bytes, &file, &Silent).unwrap();
+    assert_eq!(count, 100);
+    let texts = read_corpus(folder.path(), &Tokenizer::Bytes, &Silent).unwrap();
+    let tokens = read_corpus(&file, &Tokenizer::Bytes, &Silent).unwrap();
+    assert_eq!(texts.fingerprint(), tokens.fingerprint());
+    assert_eq!(learning_texts(folder.path()).unwrap().concat().len(), texts.train.len());
+    assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);
+}
+
+#[test]
 fn the_last_tenth_of_a_single_text_is_held_out() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("text.txt");
@@ -98,6 +115,9 @@ fn bad_input_is_named_with_its_place() {
     assert_eq!(error.to_string(), "row 2: token 9 is outside the vocabulary of 4");
     let tokens = Tokens::new(vec![0, 1, 2], 4).unwrap();
     let config = LoaderConfig { batch: 1, context: 8, seed: 0, shuffle: true };
+    let large = LoaderConfig { batch: usize::MAX, context: 2, ..config };
+    let error = TokenBatches::new(tokens.clone(), large).unwrap_err();
+    assert!(error.to_string().ends_with("sequences of 2 tokens are too many at once"), "{error}");
     let error = TokenBatches::new(tokens, config).unwrap_err();
     assert_eq!(error.to_string(), "3 tokens are too few for a window of 8");
 }

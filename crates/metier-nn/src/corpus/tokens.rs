@@ -1,25 +1,12 @@
 //! A sequence of token ids, in memory or mapped from a file.
 
+use super::writer::{Header, MAGIC, TokenWriter};
 use crate::mapped;
 use memmap2::Mmap;
-use metier_core::{Error, Result, files};
-use serde::{Deserialize, Serialize};
+use metier_core::{Error, Result};
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
-
-const MAGIC: &[u8; 8] = b"METIERTK";
-
-/// What a token file says of itself, as JSON after the first eight bytes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Header {
-    /// Bytes per token: 2 or 4, little-endian.
-    width: usize,
-    /// The number of tokens.
-    tokens: usize,
-    /// Every id is below this.
-    vocabulary: usize,
-}
 
 /// A sequence of token ids. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -44,32 +31,17 @@ impl Tokens {
         Ok(Self { store: Store::Memory(ids.into()), vocabulary })
     }
 
-    /// Writes a token file: `METIERTK`, the length of a JSON header (u32), the header padded with
-    /// spaces to a multiple of four, then the ids as u16 or u32, all little-endian.
+    /// Writes a token file, as [`TokenWriter`] does.
     ///
     /// # Errors
     /// An I/O error that names the file.
     pub fn write(&self, path: &Path) -> Result<()> {
-        let width = if self.vocabulary <= 1 << 16 { 2 } else { 4 };
-        let header = Header { width, tokens: self.len(), vocabulary: self.vocabulary };
-        let mut text = serde_json::to_string(&header)
-            .map_err(|error| Error::internal(error.to_string()).in_file(path))?;
-        while !text.len().is_multiple_of(4) {
-            text.push(' ');
+        const AT_ONCE: usize = 1 << 16;
+        let mut writer = TokenWriter::new(path, self.vocabulary)?;
+        for start in (0..self.len()).step_by(AT_ONCE) {
+            writer.extend(&self.window(start, AT_ONCE.min(self.len() - start)))?;
         }
-        files::write_atomic(path, |out| {
-            let mut write = || {
-                out.write_all(MAGIC)?;
-                out.write_all(&(text.len() as u32).to_le_bytes())?;
-                out.write_all(text.as_bytes())?;
-                for at in 0..self.len() {
-                    let id = self.id(at);
-                    out.write_all(&id.to_le_bytes()[..width])?;
-                }
-                Ok(())
-            };
-            write().map_err(|source: std::io::Error| Error::io(path, source))
-        })
+        writer.finish().map(drop)
     }
 
     /// Maps a token file.
@@ -179,7 +151,7 @@ impl Tokens {
     }
 }
 
-fn check(ids: &[u32], vocabulary: usize) -> Result<()> {
+pub(super) fn check(ids: &[u32], vocabulary: usize) -> Result<()> {
     match ids.iter().position(|&id| id as usize >= vocabulary) {
         Some(at) => Err(outside(ids[at], vocabulary, at)),
         None => Ok(()),

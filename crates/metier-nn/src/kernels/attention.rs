@@ -17,20 +17,24 @@ use rayon::prelude::*;
 const BLOCK: usize = 64;
 
 pub(super) fn packed(packed: &Tensor<3>, heads: usize) -> Option<Tensor<3>> {
-    apply(Attention { heads }, [Input::new(packed)])
+    let width = packed.dims()[2] / (3 * heads);
+    apply(Heads { queries: heads, keys: heads, width }, [Input::new(packed)])
 }
 
-#[derive(Clone, Debug)]
-struct Attention {
-    heads: usize,
+/// The heads whose queries, keys and values lie side by side in a row, in this order. Query heads share
+/// the key and value heads evenly.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Heads {
+    pub(super) queries: usize,
+    pub(super) keys: usize,
+    /// The width of each.
+    pub(super) width: usize,
 }
 
-/// Where the parts of one head lie in the rows of a sequence.
+/// Where the parts of one query head lie in the rows of a sequence.
 #[derive(Clone, Copy)]
 struct Head {
-    width: usize,
-    /// The width of all heads together.
-    all: usize,
+    all: Heads,
     index: usize,
 }
 
@@ -43,8 +47,8 @@ impl Head {
         first: usize,
         rows: usize,
     ) -> MatRef<'a, f32> {
-        let offset = first * 3 * self.all + part * self.all + self.index * self.width;
-        strided(&packed[offset..], rows, self.width, 3 * self.all)
+        let offset = first * self.all.row() + self.offset(part);
+        strided(&packed[offset..], rows, self.all.width, self.all.row())
     }
 
     fn part_mut<'a>(
@@ -54,12 +58,18 @@ impl Head {
         first: usize,
         rows: usize,
     ) -> MatMut<'a, f32> {
-        let offset = first * 3 * self.all + part * self.all + self.index * self.width;
-        strided_mut(&mut packed[offset..], rows, self.width, 3 * self.all)
+        let offset = first * self.all.row() + self.offset(part);
+        strided_mut(&mut packed[offset..], rows, self.all.width, self.all.row())
+    }
+
+    fn offset(&self, part: usize) -> usize {
+        let Heads { queries, keys, width } = self.all;
+        let shared = self.index * keys / queries;
+        width * [self.index, queries + shared, queries + keys + shared][part]
     }
 
     fn out_offset(&self, first: usize) -> usize {
-        first * self.all + self.index * self.width
+        first * self.all.out() + self.index * self.all.width
     }
 }
 
@@ -75,19 +85,60 @@ fn strided_mut(slice: &mut [f32], rows: usize, columns: usize, stride: usize) ->
         .transpose_mut()
 }
 
-impl Attention {
-    fn heads(&self, all: usize) -> impl Iterator<Item = Head> + use<> {
-        let width = all / self.heads;
-        (0..self.heads).map(move |index| Head { width, all, index })
+impl Heads {
+    /// Values in a row of queries, keys and values.
+    pub(super) fn row(&self) -> usize {
+        (self.queries + 2 * self.keys) * self.width
+    }
+
+    /// Values in a row of the output.
+    pub(super) fn out(&self) -> usize {
+        self.queries * self.width
+    }
+
+    fn each(self) -> impl Iterator<Item = Head> {
+        (0..self.queries).map(move |index| Head { all: self, index })
+    }
+
+    /// The output of `packed` sequences of this length, and the logarithms of the sums,
+    /// `[batch, heads, length]`.
+    pub(super) fn attend(&self, packed: &[f32], length: usize) -> (Vec<f32>, Vec<f32>) {
+        let rows = packed.len() / self.row();
+        let mut out = vec![0.0; rows * self.out()];
+        let mut log_sums = vec![0.0; rows * self.queries];
+        out.par_chunks_mut(length * self.out())
+            .zip(packed.par_chunks(length * self.row()))
+            .zip(log_sums.par_chunks_mut(self.queries * length))
+            .for_each(|((out, packed), log_sums)| self.sequence(packed, out, log_sums));
+        (out, log_sums)
+    }
+
+    /// The gradient of `packed` from that of the output.
+    pub(super) fn attend_gradient(
+        &self,
+        packed: &[f32],
+        log_sums: &[f32],
+        gradient: &[f32],
+        length: usize,
+    ) -> Vec<f32> {
+        let mut out = vec![0.0; packed.len()];
+        out.par_chunks_mut(length * self.row())
+            .zip(packed.par_chunks(length * self.row()))
+            .zip(log_sums.par_chunks(self.queries * length))
+            .zip(gradient.par_chunks(length * self.out()))
+            .for_each(|(((out, packed), log_sums), gradient)| {
+                self.sequence_gradient(packed, log_sums, gradient, out);
+            });
+        out
     }
 
     /// One sequence forward. `log_sums` is `[heads, length]`.
-    fn sequence(&self, packed: &[f32], out: &mut [f32], log_sums: &mut [f32], all: usize) {
-        let length = packed.len() / (3 * all);
+    fn sequence(&self, packed: &[f32], out: &mut [f32], log_sums: &mut [f32]) {
+        let length = packed.len() / self.row();
         let mut scores = vec![0.0; BLOCK * length];
-        for head in self.heads(all) {
+        let scale = 1.0 / (self.width as f32).sqrt();
+        for head in self.each() {
             let log_sums = &mut log_sums[head.index * length..][..length];
-            let scale = 1.0 / (head.width as f32).sqrt();
             for first in (0..length).step_by(BLOCK) {
                 let rows = BLOCK.min(length - first);
                 let seen = first + rows;
@@ -97,7 +148,7 @@ impl Attention {
                     log_sums[first + row] = softmax(scores, first + row + 1);
                 }
                 matmul(
-                    strided_mut(&mut out[head.out_offset(first)..], rows, head.width, all),
+                    strided_mut(&mut out[head.out_offset(first)..], rows, self.width, self.out()),
                     Accum::Replace,
                     strided(scores, rows, seen, seen),
                     head.part(packed, 2, 0, seen),
@@ -135,21 +186,21 @@ impl Attention {
         log_sums: &[f32],
         gradient: &[f32],
         out: &mut [f32],
-        all: usize,
     ) {
-        let length = packed.len() / (3 * all);
+        let length = packed.len() / self.row();
         let mut probabilities = vec![0.0; BLOCK * length];
         let mut products = vec![0.0; BLOCK * length];
-        for head in self.heads(all) {
+        let scale = 1.0 / (self.width as f32).sqrt();
+        for head in self.each() {
             let log_sums = &log_sums[head.index * length..][..length];
-            let scale = 1.0 / (head.width as f32).sqrt();
             for first in (0..length).step_by(BLOCK) {
                 let rows = BLOCK.min(length - first);
                 let seen = first + rows;
                 let p = &mut probabilities[..rows * seen];
                 let d = &mut products[..rows * seen];
                 self.scores(head, packed, first, rows, scale, p);
-                let of_out = strided(&gradient[head.out_offset(first)..], rows, head.width, all);
+                let of_out =
+                    strided(&gradient[head.out_offset(first)..], rows, self.width, self.out());
                 matmul(
                     strided_mut(d, rows, seen, seen),
                     Accum::Replace,
@@ -231,33 +282,17 @@ fn softmax_gradient(p: &mut [f32], d: &mut [f32], seen: usize, log_sum: f32) {
     );
 }
 
-impl HostOperation<1> for Attention {
-    /// The logarithms of the sums, `[batch, heads, length]`.
+impl HostOperation<1> for Heads {
+    /// The logarithms of the sums.
     type Saved = Vec<f32>;
 
     fn forward(&self, [packed]: [&Host; 1], _traced: bool) -> (Vec<f32>, Vec<usize>, Vec<f32>) {
-        let &[batch, length, triple] = packed.shape() else { unreachable!("a tensor of rank 3") };
-        let all = triple / 3;
-        let mut out = vec![0.0; batch * length * all];
-        let mut log_sums = vec![0.0; batch * self.heads * length];
-        out.par_chunks_mut(length * all)
-            .zip(packed.values().par_chunks(length * triple))
-            .zip(log_sums.par_chunks_mut(self.heads * length))
-            .for_each(|((out, packed), log_sums)| self.sequence(packed, out, log_sums, all));
-        (out, vec![batch, length, all], log_sums)
+        let &[batch, length, _] = packed.shape() else { unreachable!("a tensor of rank 3") };
+        let (out, log_sums) = self.attend(packed.values(), length);
+        (out, vec![batch, length, self.out()], log_sums)
     }
 
     fn backward(&self, saved: Vec<f32>, [packed]: [&Host; 1], gradient: Vec<f32>) -> [Vec<f32>; 1] {
-        let &[_, length, triple] = packed.shape() else { unreachable!("a tensor of rank 3") };
-        let all = triple / 3;
-        let mut out = vec![0.0; packed.values().len()];
-        out.par_chunks_mut(length * triple)
-            .zip(packed.values().par_chunks(length * triple))
-            .zip(saved.par_chunks(self.heads * length))
-            .zip(gradient.par_chunks(length * all))
-            .for_each(|(((out, packed), log_sums), gradient)| {
-                self.sequence_gradient(packed, log_sums, gradient, out, all);
-            });
-        [out]
+        [self.attend_gradient(packed.values(), &saved, &gradient, packed.shape()[1])]
     }
 }

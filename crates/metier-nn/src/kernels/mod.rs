@@ -11,8 +11,12 @@ pub mod composed;
 mod cross_entropy;
 mod fused;
 mod gelu;
+mod linear;
 mod math;
 mod norm;
+mod product;
+mod rotary;
+mod swiglu;
 #[cfg(test)]
 mod tests;
 
@@ -47,6 +51,26 @@ pub fn packed_attention(packed: Tensor<3>, heads: usize) -> Tensor<3> {
     }
 }
 
+/// [`composed::rotary_attention`], fused where the device allows.
+pub fn rotary_attention(
+    parts: [Tensor<3>; 3],
+    heads: [usize; 2],
+    table: &RotaryTable,
+) -> Tensor<3> {
+    match rotary::attention(parts.each_ref(), heads, table) {
+        Some(out) => out,
+        None => composed::rotary_attention(parts, heads, table),
+    }
+}
+
+/// [`composed::swiglu`], fused where the device allows.
+pub fn swiglu(gate: Tensor<3>, up: Tensor<3>) -> Tensor<3> {
+    match swiglu::swiglu(&gate, &up) {
+        Some(out) => out,
+        None => composed::swiglu(gate, up),
+    }
+}
+
 /// [`composed::gelu`], fused where the device allows.
 pub fn gelu(x: Tensor<3>) -> Tensor<3> {
     match gelu::gelu(&x) {
@@ -63,4 +87,28 @@ pub fn cross_entropy(scores: Tensor<3>, targets: Tensor<2, Int>) -> Tensor<1> {
     }
 }
 
-pub use composed::causal_attention;
+/// How a weight matrix lies in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WeightLayout {
+    /// `[in, out]`, as GPT-2 checkpoints have it.
+    InOut,
+    /// `[out, in]`, as most others do.
+    OutIn,
+}
+
+/// [`composed::linear`], fused where the device allows and there are rows enough to fill a product.
+pub fn linear(
+    x: Tensor<3>,
+    weight: Tensor<2>,
+    layout: WeightLayout,
+    bias: Option<Tensor<1>>,
+) -> Tensor<3> {
+    match linear::linear(&x, &weight, layout, bias.as_ref()) {
+        Some(out) => out,
+        None => composed::linear(x, weight, layout, bias),
+    }
+}
+
+pub use composed::{causal_attention, repeat_heads, rotate, split_heads};
+pub use product::product;
+pub use rotary::RotaryTable;

@@ -61,6 +61,38 @@ fn attention_agrees_within_and_across_blocks() {
 }
 
 #[test]
+fn linear_agrees_with_rows_in_one_piece_and_in_several() {
+    for (batch, length) in [(1, 128), (3, 50), (2, 300)] {
+        for (layout, shape) in [(WeightLayout::InOut, [19, 140]), (WeightLayout::OutIn, [140, 19])]
+        {
+            agree!("linear", (x: [batch, length, 19], w: shape),
+                linear(x.clone(), w.clone(), layout, None),
+                composed::linear(x.clone(), w.clone(), layout, None));
+            agree!("linear with bias", (x: [batch, length, 19], w: shape, b: [140]),
+                linear(x.clone(), w.clone(), layout, Some(b.clone())),
+                composed::linear(x.clone(), w.clone(), layout, Some(b.clone())));
+        }
+    }
+}
+
+#[test]
+fn rotary_attention_agrees_with_heads_shared_and_not() {
+    let table = RotaryTable::new(3, 70, 6, 1e4);
+    for shared in [1, 2, 4] {
+        let narrow = [2, 70, 6 * shared];
+        agree!("rotary attention", (q: [2, 70, 24], k: narrow, v: narrow),
+            rotary_attention([q.clone(), k.clone(), v.clone()], [4, shared], &table),
+            composed::rotary_attention([q.clone(), k.clone(), v.clone()], [4, shared], &table));
+    }
+}
+
+#[test]
+fn swiglu_agrees() {
+    agree!("swiglu", (gate: [2, 9, 33], up: [2, 9, 33]),
+        swiglu(gate.clone(), up.clone()), composed::swiglu(gate.clone(), up.clone()));
+}
+
+#[test]
 fn gelu_agrees() {
     agree!("gelu", (x: [2, 9, 33]), gelu(x.clone()), composed::gelu(x.clone()));
 }

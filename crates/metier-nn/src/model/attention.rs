@@ -1,7 +1,7 @@
-//! Heads, rotary positions, and the keys and values that generation keeps.
+//! The keys and values that generation keeps.
 
 use crate::kernels;
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::Tensor;
 
 /// The keys and values of the positions that a model has seen, per block.
 #[derive(Clone, Debug, Default)]
@@ -47,12 +47,6 @@ impl KeyValueCache {
     }
 }
 
-/// `[batch, length, heads · width]` to `[batch, heads, length, width]`.
-pub(super) fn split_heads(x: Tensor<3>, heads: usize) -> Tensor<4> {
-    let [batch, length, width] = x.dims();
-    x.reshape([batch, length, heads, width / heads]).swap_dims(1, 2)
-}
-
 /// Causal attention of `[batch, heads, length, width]` queries over the keys and values of this
 /// call and of the cache, back in the form `[batch, length, heads · width]`.
 pub(super) fn attend(
@@ -60,63 +54,10 @@ pub(super) fn attend(
     keys: Tensor<4>,
     values: Tensor<4>,
     block: usize,
-    cache: Option<&mut KeyValueCache>,
+    cache: &mut KeyValueCache,
 ) -> Tensor<3> {
     let [batch, heads, length, width] = queries.dims();
-    let (keys, values) = match cache {
-        Some(cache) => cache.extend(block, keys, values),
-        None => (keys, values),
-    };
+    let (keys, values) = cache.extend(block, keys, values);
     let out = kernels::causal_attention(queries, keys, values);
     out.swap_dims(1, 2).reshape([batch, length, heads * width])
-}
-
-/// The cosines and sines of rotary positions, `[1, 1, length, width]` each.
-pub(super) struct Rotary {
-    cosines: Tensor<4>,
-    sines: Tensor<4>,
-}
-
-impl Rotary {
-    pub(super) fn new(
-        first: usize,
-        length: usize,
-        width: usize,
-        base: f64,
-        device: &Device,
-    ) -> Self {
-        let half = width / 2;
-        let table = |f: fn(f64) -> f64| {
-            let values: Vec<f32> = (first..first + length)
-                .flat_map(|position| {
-                    (0..width).map(move |i| {
-                        let frequency = base.powf(-2.0 * (i % half) as f64 / width as f64);
-                        f(position as f64 * frequency) as f32
-                    })
-                })
-                .collect();
-            Tensor::from_data(TensorData::new(values, [1, 1, length, width]), device)
-        };
-        Self { cosines: table(f64::cos), sines: table(f64::sin) }
-    }
-
-    /// Turns each pair `(x_i, x_{i + width/2})` by its angle.
-    pub(super) fn apply(&self, x: Tensor<4>) -> Tensor<4> {
-        let half = x.dims()[3] / 2;
-        let first = x.clone().narrow(3, 0, half);
-        let second = x.clone().narrow(3, half, half);
-        let turned = Tensor::cat(vec![-second, first], 3);
-        x * self.cosines.clone() + turned * self.sines.clone()
-    }
-}
-
-/// Repeats each key or value head for the query heads that share it.
-pub(super) fn repeat_heads(x: Tensor<4>, times: usize) -> Tensor<4> {
-    if times == 1 {
-        return x;
-    }
-    let [batch, heads, length, width] = x.dims();
-    x.reshape([batch, heads, 1, length, width])
-        .expand([batch, heads, times, length, width])
-        .reshape([batch, heads * times, length, width])
 }

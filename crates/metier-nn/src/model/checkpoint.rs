@@ -5,29 +5,31 @@ use half::{bf16, f16};
 use memmap2::Mmap;
 use metier_core::{Error, Result, files};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// Reads every tensor of a safetensors file as f32, in the order of their names, `h.2` before `h.10`.
-/// F32, F16 and BF16 are understood.
+const INDEX: &str = "model.safetensors.index.json";
+
+/// Reads every tensor of a safetensors file, or of those of a Hugging Face folder, as f32, in the order
+/// of their names, `h.2` before `h.10`. F32, F16 and BF16 are understood.
 ///
 /// # Errors
 /// A file that cannot be read or is not safetensors; a tensor of another kind, by name.
 pub fn read_tensors(path: &Path) -> Result<Vec<HostParameter>> {
-    let map = map(path)?;
-    let file = parse(&map, path)?;
-    let mut tensors = file
-        .iter()
-        .map(|(name, view)| {
-            Ok(HostParameter {
+    let files = if path.is_dir() { shards(path)? } else { vec![path.to_owned()] };
+    let mut tensors = Vec::new();
+    for path in &files {
+        let map = map(path)?;
+        for (name, view) in parse(&map, path)?.iter() {
+            tensors.push(HostParameter {
                 name: name.into(),
                 shape: view.shape().to_vec(),
                 data: to_f32(&view, name).map_err(|error| error.in_file(path))?,
-            })
-        })
-        .collect::<Result<Vec<_>>>()?;
+            });
+        }
+    }
     tensors.sort_by(|a, b| by_parts(&a.name).cmp(by_parts(&b.name)));
     Ok(tensors)
 }
@@ -35,6 +37,42 @@ pub fn read_tensors(path: &Path) -> Result<Vec<HostParameter>> {
 /// The parts of a name, numbers as numbers.
 fn by_parts(name: &str) -> impl Iterator<Item = (Option<u64>, &str)> {
     name.split('.').map(|part| (part.parse().ok(), part))
+}
+
+/// Writes tensors in f32 to `model.safetensors` in a folder; beyond 5 GB, as other programs expect it, to
+/// several files with an index. Each file appears when it is complete, the index last.
+///
+/// # Errors
+/// An I/O error that names the file.
+pub fn write_weights(folder: &Path, tensors: &[HostParameter]) -> Result<()> {
+    write_shards(folder, tensors, 5_000_000_000)
+}
+
+/// [`write_weights`] with at most `most` bytes in a file, unless a single tensor has more.
+pub(super) fn write_shards(folder: &Path, tensors: &[HostParameter], most: usize) -> Result<()> {
+    let size = |tensor: &HostParameter| 4 * tensor.data.len();
+    let mut parts: Vec<&[HostParameter]> = Vec::new();
+    let (mut first, mut held) = (0, 0);
+    for (at, tensor) in tensors.iter().enumerate() {
+        if at > first && held + size(tensor) > most {
+            parts.push(&tensors[first..at]);
+            (first, held) = (at, 0);
+        }
+        held += size(tensor);
+    }
+    parts.push(&tensors[first..]);
+    if let [all] = parts[..] {
+        return write_tensors(&folder.join("model.safetensors"), all);
+    }
+    let mut places = Map::new();
+    for (number, part) in (1..).zip(&parts) {
+        let name = format!("model-{number:05}-of-{:05}.safetensors", parts.len());
+        write_tensors(&folder.join(&name), part)?;
+        places.extend(part.iter().map(|tensor| (tensor.name.clone(), json!(name))));
+    }
+    let total: usize = tensors.iter().map(size).sum();
+    let index = json!({"metadata": {"total_size": total}, "weight_map": places});
+    files::write_bytes(&folder.join(INDEX), format!("{index:#}\n").as_bytes())
 }
 
 /// Writes tensors to a safetensors file in f32, atomically.
@@ -98,7 +136,7 @@ fn shards(folder: &Path) -> Result<Vec<PathBuf>> {
     if whole.exists() {
         return Ok(vec![whole]);
     }
-    let index = folder.join("model.safetensors.index.json");
+    let index = folder.join(INDEX);
     if !index.exists() {
         return Err(Error::missing("neither model.safetensors nor its index is there")
             .in_file(folder)

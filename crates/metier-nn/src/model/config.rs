@@ -44,6 +44,11 @@ pub struct DecoderConfig {
     pub bias: bool,
 }
 
+/// No size of a model is larger, and four of them multiplied fit 128 bits.
+const MOST: usize = 1 << 31;
+/// Beyond this the weights alone would be a terabyte.
+const MOST_PARAMETERS: u128 = 1 << 38;
+
 impl DecoderConfig {
     /// A GPT-2 without biases, as language models are trained from scratch today, with four times
     /// the width inside its feed-forward blocks.
@@ -58,7 +63,7 @@ impl DecoderConfig {
             layout: Layout::Gpt2,
             vocabulary,
             hidden,
-            intermediate: 4 * hidden,
+            intermediate: hidden.saturating_mul(4),
             layers,
             heads,
             key_value_heads: heads,
@@ -90,6 +95,9 @@ impl DecoderConfig {
             if value == 0 {
                 return wrong(field, "must be at least 1".into());
             }
+            if value > MOST {
+                return wrong(field, format!("{value} is more than any model has"));
+            }
         }
         if !self.heads.is_multiple_of(self.key_value_heads) {
             let message = format!(
@@ -110,7 +118,25 @@ impl DecoderConfig {
         if !(self.norm_epsilon > 0.0 && self.rope_base > 0.0) {
             return wrong("norm epsilon and rope base", "must be above 0".into());
         }
+        let count = self.matrix_elements();
+        if count > MOST_PARAMETERS {
+            let message = format!("these sizes make {:.1e} parameters", count as f64);
+            return Err(Error::input(message)
+                .in_field("config")
+                .help("a model in f32 takes four bytes for each, and training some twelve more"));
+        }
         Ok(())
+    }
+
+    /// The parameters but for norms and biases.
+    fn matrix_elements(&self) -> u128 {
+        let size = |value: usize| value as u128;
+        let width = size(self.hidden);
+        let heads = size(self.head_width) * 2 * (size(self.heads) + size(self.key_value_heads));
+        let maps = if self.layout == Layout::Llama { 3 } else { 2 };
+        let positions = if self.layout == Layout::Gpt2 { size(self.context) } else { 0 };
+        let tables = if self.tied { 1 } else { 2 } * size(self.vocabulary) + positions;
+        width * (tables + size(self.layers) * (heads + maps * size(self.intermediate)))
     }
 
     /// Reads a Hugging Face `config.json`.
@@ -153,7 +179,7 @@ impl DecoderConfig {
             layout: Layout::Gpt2,
             vocabulary: fields.count("vocab_size")?,
             hidden,
-            intermediate: fields.optional_count("n_inner")?.unwrap_or(4 * hidden),
+            intermediate: fields.optional_count("n_inner")?.unwrap_or(hidden.saturating_mul(4)),
             layers: fields.count("n_layer")?,
             heads,
             key_value_heads: heads,

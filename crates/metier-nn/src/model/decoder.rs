@@ -72,13 +72,13 @@ impl Decoder {
         Ok(decoder.with_values(values))
     }
 
-    /// Writes a Hugging Face folder: `config.json` and `model.safetensors` in f32.
+    /// Writes a Hugging Face folder: `config.json` and the weights in f32, sharded beyond 5 GB.
     ///
     /// # Errors
     /// An I/O error that names the file.
     pub fn write(&self, folder: &Path) -> Result<()> {
         self.config.write(&folder.join("config.json"))?;
-        checkpoint::write_tensors(&folder.join("model.safetensors"), &self.to_host())
+        checkpoint::write_weights(folder, &self.to_host())
     }
 
     /// A decoder of the given parameters, which must come in the order of

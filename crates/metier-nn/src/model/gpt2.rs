@@ -1,6 +1,6 @@
 //! The GPT-2 layout.
 
-use super::attention::{KeyValueCache, attend, split_heads};
+use super::attention::{KeyValueCache, attend};
 use super::config::DecoderConfig;
 use super::layers::{Conv1d, Embedding, LayerNorm, Linear};
 use crate::kernels;
@@ -116,8 +116,9 @@ impl Attention {
         let out = match cache {
             None => kernels::packed_attention(all, self.heads),
             Some(cache) => {
-                let part = |i| split_heads(all.clone().narrow(2, i * width, width), self.heads);
-                attend(part(0), part(1), part(2), block, Some(cache))
+                let part =
+                    |i| kernels::split_heads(all.clone().narrow(2, i * width, width), self.heads);
+                attend(part(0), part(1), part(2), block, cache)
             }
         };
         self.c_proj.forward(out)

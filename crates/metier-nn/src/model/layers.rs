@@ -1,7 +1,7 @@
 //! The parts that both layouts are made of.
 
 use super::parameters::placeholder;
-use crate::kernels;
+use crate::kernels::{self, WeightLayout};
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Int, Tensor, module};
 
@@ -24,7 +24,7 @@ impl Embedding {
 
     /// The output map of a model whose embedding is tied: `[batch, length, entries]`.
     pub(super) fn scores(&self, hidden: Tensor<3>) -> Tensor<3> {
-        module::linear(hidden, self.weight.val().transpose(), None)
+        kernels::linear(hidden, self.weight.val(), WeightLayout::OutIn, None)
     }
 }
 
@@ -41,7 +41,7 @@ impl Linear {
     }
 
     pub(super) fn forward(&self, x: Tensor<3>) -> Tensor<3> {
-        module::linear(x, self.weight.val().transpose(), None)
+        kernels::linear(x, self.weight.val(), WeightLayout::OutIn, None)
     }
 }
 
@@ -63,7 +63,8 @@ impl Conv1d {
     }
 
     pub(super) fn forward(&self, x: Tensor<3>) -> Tensor<3> {
-        module::linear(x, self.weight.val(), self.bias.as_ref().map(Param::val))
+        let bias = self.bias.as_ref().map(Param::val);
+        kernels::linear(x, self.weight.val(), WeightLayout::InOut, bias)
     }
 }
 

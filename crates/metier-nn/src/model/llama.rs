@@ -1,10 +1,11 @@
 //! The Llama layout.
 
-use super::attention::{KeyValueCache, Rotary, attend, repeat_heads, split_heads};
+use super::attention::{KeyValueCache, attend};
 use super::config::DecoderConfig;
 use super::layers::{Embedding, Linear, RmsNorm};
+use crate::kernels::{self, RotaryTable};
 use burn::module::Module;
-use burn::tensor::{Device, Int, Tensor, activation};
+use burn::tensor::{Device, Int, Tensor};
 
 /// A decoder in the Llama layout.
 #[derive(Module, Debug)]
@@ -114,7 +115,7 @@ impl Llama {
         let [_, length] = tokens.dims();
         let first = cache.as_ref().map_or(0, |cache| cache.len());
         let m = &self.model;
-        let rotary = Rotary::new(first, length, m.head_width, m.rope_base, &tokens.device());
+        let rotary = RotaryTable::new(first, length, m.head_width, m.rope_base);
         let mut x = m.embed_tokens.forward(tokens);
         for (i, block) in m.layers.iter().enumerate() {
             let normed = block.input_layernorm.forward(x.clone());
@@ -133,22 +134,31 @@ impl Attention {
     fn forward(
         &self,
         x: Tensor<3>,
-        rotary: &Rotary,
+        rotary: &RotaryTable,
         block: usize,
         cache: Option<&mut KeyValueCache>,
     ) -> Tensor<3> {
-        let queries = rotary.apply(split_heads(self.q_proj.forward(x.clone()), self.heads));
-        let keys = rotary.apply(split_heads(self.k_proj.forward(x.clone()), self.key_value_heads));
-        let values = split_heads(self.v_proj.forward(x), self.key_value_heads);
-        let times = self.heads / self.key_value_heads;
-        let (keys, values) = (repeat_heads(keys, times), repeat_heads(values, times));
-        self.o_proj.forward(attend(queries, keys, values, block, cache))
+        let (heads, shared) = (self.heads, self.key_value_heads);
+        let queries = self.q_proj.forward(x.clone());
+        let keys = self.k_proj.forward(x.clone());
+        let values = self.v_proj.forward(x);
+        let out = match cache {
+            None => kernels::rotary_attention([queries, keys, values], [heads, shared], rotary),
+            Some(cache) => {
+                let queries = kernels::rotate(kernels::split_heads(queries, heads), rotary);
+                let keys = kernels::rotate(kernels::split_heads(keys, shared), rotary);
+                let repeat = |x| kernels::repeat_heads(x, heads / shared);
+                let values = kernels::split_heads(values, shared);
+                attend(queries, repeat(keys), repeat(values), block, cache)
+            }
+        };
+        self.o_proj.forward(out)
     }
 }
 
 impl Mlp {
     fn forward(&self, x: Tensor<3>) -> Tensor<3> {
-        let gate = activation::silu(self.gate_proj.forward(x.clone()));
-        self.down_proj.forward(gate * self.up_proj.forward(x))
+        let gate = self.gate_proj.forward(x.clone());
+        self.down_proj.forward(kernels::swiglu(gate, self.up_proj.forward(x)))
     }
 }

@@ -5,7 +5,7 @@
 //! of weight for all layers, then tables of cosines and sines that are computed here instead.
 
 use super::parameters::HostParameter;
-use super::{DecoderConfig, Layout, write_tensors};
+use super::{DecoderConfig, Layout, write_weights};
 use crate::tokenizer::Llama2cVocabulary;
 use metier_core::{Error, Result, files};
 use std::path::Path;
@@ -43,7 +43,7 @@ pub fn convert_llama2c(
         None => None,
     };
     config.write(&folder.join("config.json"))?;
-    write_tensors(&folder.join("model.safetensors"), &tensors)?;
+    write_weights(folder, &tensors)?;
     if let Some(vocabulary) = vocabulary {
         files::write_bytes(&folder.join("tokenizer.json"), vocabulary.to_json().as_bytes())?;
     }
@@ -72,6 +72,10 @@ fn header(bytes: &[u8]) -> Result<DecoderConfig> {
     if all.iter().any(|field| !(1..=1 << 24).contains(field)) {
         return Err(Error::input(format!("{fields:?} is not the header of a llama2.c checkpoint"))
             .help("newer versions of the format start with the bytes `ak42`; export version 0"));
+    }
+    if hidden % heads != 0 {
+        let message = format!("{heads} heads do not divide the width {hidden}");
+        return Err(Error::input(message).in_field("n_heads"));
     }
     let config = DecoderConfig {
         layout: Layout::Llama,

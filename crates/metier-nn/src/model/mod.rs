@@ -17,7 +17,7 @@ mod parameters;
 mod tests;
 
 pub use attention::KeyValueCache;
-pub use checkpoint::{read_tensors, write_tensors};
+pub use checkpoint::{read_tensors, write_tensors, write_weights};
 pub use config::{DecoderConfig, Layout};
 pub use decoder::Decoder;
 pub use llama2c::convert_llama2c;

@@ -41,6 +41,22 @@ fn a_written_folder_gives_the_same_scores() {
 }
 
 #[test]
+fn weights_in_several_files_are_the_same_weights() {
+    let folder = tempfile::tempdir().unwrap();
+    let decoder = Decoder::random(&llama(), 1, &device::cpu()).unwrap();
+    decoder.config().write(&folder.path().join("config.json")).unwrap();
+    checkpoint::write_shards(folder.path(), &decoder.to_host(), 4000).unwrap();
+    assert!(!folder.path().join("model.safetensors").exists());
+    let files = std::fs::read_dir(folder.path()).unwrap().count();
+    assert!(files > 4, "{files} files");
+    let read = Decoder::read(folder.path(), &device::cpu()).unwrap();
+    let values = |decoder: &Decoder| decoder.to_host().into_iter().map(|p| p.data).collect();
+    let (ours, right): (Vec<Vec<f32>>, Vec<Vec<f32>>) = (values(&read), values(&decoder));
+    assert_eq!(ours, right);
+    assert_eq!(read_tensors(folder.path()).unwrap().len(), right.len());
+}
+
+#[test]
 fn a_cache_does_not_change_the_scores() {
     for config in [llama(), gpt2()] {
         let decoder = Decoder::random(&config, 2, &device::cpu()).unwrap();
@@ -134,6 +150,22 @@ fn what_does_not_fit_is_named() {
     let error = DecoderConfig { key_value_heads: 3, ..llama() }.validate().unwrap_err();
     let text = "num_key_value_heads: 3 key-value heads do not divide 4 query heads";
     assert_eq!(error.to_string(), text);
+    let error = DecoderConfig { context: usize::MAX, ..gpt2() }.validate().unwrap_err();
+    assert!(error.to_string().starts_with("max_position_embeddings: 1844"), "{error}");
+    let error = DecoderConfig {
+        layers: 1 << 30,
+        hidden: 1 << 20,
+        heads: 1,
+        head_width: 1 << 20,
+        key_value_heads: 1,
+        ..gpt2()
+    }
+    .validate()
+    .unwrap_err();
+    assert!(error.message().ends_with("parameters"), "{error}");
+    let huge = serde_json::json!({"model_type": "gpt2", "n_embd": u64::MAX, "n_head": 1,
+        "vocab_size": 9, "n_layer": 1, "n_positions": 8});
+    assert!(DecoderConfig::from_json(&huge).is_err());
 }
 
 #[test]

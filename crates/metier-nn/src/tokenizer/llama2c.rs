@@ -5,6 +5,9 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::path::Path;
 
+/// The tokens before this one are `<unk>`, `<s>` and `</s>`.
+const FIRST_PIECE: usize = 3;
+
 /// Pieces and scores by token id.
 #[derive(Clone, Debug)]
 pub struct Llama2cVocabulary {
@@ -16,12 +19,17 @@ impl Llama2cVocabulary {
     /// (f32), length (i32) and bytes.
     ///
     /// # Errors
-    /// A file that cannot be read, ends too early, or holds more than that.
+    /// Fewer than three tokens; a file that cannot be read, ends too early, or holds more than that.
     pub fn read(path: &Path, count: usize) -> Result<Self> {
         let bytes = std::fs::read(path).map_err(|source| Error::io(path, source))?;
         let wrong = |message: String| Error::input(message).in_file(path);
         let mut rest = bytes.get(4..).ok_or_else(|| wrong("shorter than its header".into()))?;
-        let mut pieces = Vec::with_capacity(count);
+        if count < FIRST_PIECE {
+            return Err(wrong(format!(
+                "{count} tokens leave no room for <unk>, <s> and </s>, which are the first three"
+            )));
+        }
+        let mut pieces = Vec::new();
         for id in 0..count {
             let (piece, left) =
                 one(rest).ok_or_else(|| wrong(format!("ends inside token {id} of {count}")))?;
@@ -97,7 +105,6 @@ impl Llama2cVocabulary {
 
     /// Every way to put a piece together from two others, the best score first.
     fn merges(&self, names: &[String]) -> Vec<[String; 2]> {
-        const FIRST_PIECE: usize = 3;
         let known: HashMap<&str, usize> = names
             .iter()
             .enumerate()

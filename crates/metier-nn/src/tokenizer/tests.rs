@@ -44,11 +44,22 @@ fn a_trained_encoding_round_trips_through_its_file() {
 fn bad_input_is_named() {
     let error = train_bpe([""].into_iter(), &BpeConfig { vocabulary: 100, ..Default::default() });
     assert_eq!(error.unwrap_err().to_string(), "vocabulary: 100 tokens are too few");
+    let error =
+        train_bpe([""].into_iter(), &BpeConfig { vocabulary: 1 << 40, ..Default::default() });
+    assert_eq!(error.unwrap_err().to_string(), "vocabulary: 1099511627776 tokens are too many");
     let error = Tokenizer::Bytes.decode(&[65, 300]).unwrap_err();
     assert_eq!(error.to_string(), "token 300 is not a byte");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.json");
     std::fs::write(&path, "{\"a\": 1}").unwrap();
+    assert!(Tokenizer::read(&path).unwrap_err().to_string().contains("t.json: not a tokenizer"));
+    let learned = train_bpe(["a b"].into_iter(), &BpeConfig::default()).unwrap();
+    learned.write(&path).unwrap();
+    let whole = std::fs::read_to_string(&path).unwrap();
+    // A comma lost inside the decoder.
+    let at = whole.find("\"decoder\"").unwrap();
+    let comma = at + whole[at..].find(',').unwrap();
+    std::fs::write(&path, format!("{}{}", &whole[..comma], &whole[comma + 1..])).unwrap();
     assert!(Tokenizer::read(&path).unwrap_err().to_string().contains("t.json: not a tokenizer"));
     let missing = Tokenizer::named("/nowhere/tokenizer.json").unwrap_err();
     assert_eq!(missing.exit_code(), 3);

@@ -7,6 +7,9 @@ use tokenizers::models::bpe::{BPE, BpeTrainer};
 use tokenizers::pre_tokenizers::byte_level::ByteLevel;
 use tokenizers::{AddedToken, Model, TokenizerBuilder};
 
+/// The trainer sets aside room for the whole vocabulary at once.
+const MOST: usize = 1 << 22;
+
 /// How to learn a byte-pair encoding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -26,16 +29,21 @@ impl Default for BpeConfig {
 }
 
 impl BpeConfig {
-    /// Checks that the vocabulary has room for what it must hold.
+    /// Checks that the vocabulary has room for what it must hold, and can be held itself.
     ///
     /// # Errors
-    /// A vocabulary that is too small.
+    /// A vocabulary that is too small or too large.
     pub fn validate(&self) -> Result<()> {
         let least = 256 + self.specials.len();
         if self.vocabulary < least {
             return Err(Error::usage(format!("{} tokens are too few", self.vocabulary))
                 .in_field("vocabulary")
                 .help(format!("256 bytes and {} specials need {least}", self.specials.len())));
+        }
+        if self.vocabulary > MOST {
+            return Err(Error::usage(format!("{} tokens are too many", self.vocabulary))
+                .in_field("vocabulary")
+                .help(format!("at most {MOST}; large models have a few hundred thousand")));
         }
         Ok(())
     }

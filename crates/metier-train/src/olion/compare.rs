@@ -119,7 +119,7 @@ pub fn compare(
         check_learning_rate(arm.lr)?;
         arm.optimizer.build()?;
     }
-    progress.begin("training", Some(arms.len() as u64 * trial.steps));
+    progress.begin("training", (arms.len() as u64).checked_mul(trial.steps));
     let results = in_parallel(arms, |arm| run(trial, arm, corpus, start, progress));
     progress.finish();
     results

@@ -51,7 +51,7 @@ const FULL: Plan = Plan {
     steps: 400,
     batch: 16,
     adamw: &[1e-3, 3e-3, 6e-3],
-    matrix: &[COMMON_LR, 3e-2, 6e-2],
+    matrix: &[3e-3, COMMON_LR, 3e-2, 6e-2],
 };
 
 impl Plan {
@@ -267,7 +267,7 @@ fn fine_tuning(lab: &Lab, trial: &Trial, corpus: &Corpus) -> Result<Table> {
     let novel = registry::text("moby-dick", lab.data("moby-dick"))?;
     let novel = read_corpus(&novel, &Tokenizer::Bytes, lab.progress)?;
     let adamw = OptimKind::named("adamw")?;
-    let long = Trial { steps: 1000, ..trial.clone() };
+    let long = Trial { steps: 2000, ..trial.clone() };
     let first = Arm { optimizer: adamw, lr: 3e-3, seed: lab.seed };
     let trained = compare(&long, &[first], corpus, None, lab.progress)?;
     let start = trained.first().ok_or_else(|| Error::internal("no run came back"))?;

@@ -1,10 +1,10 @@
 //! The optimizers by name, and the one that steps a whole model: matrices one way, the rest another.
 
-use super::baselines::{
-    AdaMuon, AdaMuonConfig, LionRms, LionRmsConfig, Muon, MuonConfig, MuonScale, Signum,
-    SignumConfig,
-};
+use super::adamuon::{AdaMuon, AdaMuonConfig};
+use super::lion_rms::{LionRms, LionRmsConfig};
+use super::muon::{Muon, MuonConfig, MuonScale};
 use super::optimizer::{Olion, OlionConfig};
+use super::signum::{Signum, SignumConfig};
 use metier_core::{Error, Result};
 use metier_nn::optim::{
     AdamW, AdamWConfig, GradRef, GroupPolicy, Groups, Lion, LionConfig, Optimizer, ParamMut, Side,

@@ -8,6 +8,7 @@ use metier_nn::optim::{
     GradRef, MatrixView, ParamMut, StateDict, StepStats, check_gradients, check_learning_rate,
 };
 use rayon::prelude::*;
+use serde::Serialize;
 
 /// The momentum, the step count and the working space of a matrix optimizer.
 #[derive(Debug)]
@@ -101,10 +102,14 @@ impl Matrices {
         Ok(StepStats { tensors: params.len(), zero_gradients })
     }
 
-    pub(super) fn save(&self, state: &mut StateDict) {
-        self.momenta.save(state);
+    /// The state of the optimizer called `name`.
+    pub(super) fn state(&self, name: &str, config: &impl Serialize) -> StateDict {
+        let mut state = StateDict::new(name, self.step, config);
+        self.momenta.save(&mut state);
+        state
     }
 
+    /// Goes on from what [`state`](Self::state) returned.
     pub(super) fn load(&mut self, state: &StateDict) {
         self.step = state.step;
         self.momenta.load(state);

@@ -10,35 +10,36 @@
 //! [`Signum`] are what it is compared with, [`newton_schulz`] what it is made of, and
 //! [`hadamard_diagnostics`] what its theory speaks about.
 
-mod baselines;
+mod adamuon;
 mod compare;
 mod diagnostics;
 mod evidence;
 mod figures;
 mod fused;
 mod grouped;
+mod lion_rms;
 mod matrices;
 mod momentum;
+mod muon;
 mod newton_schulz;
 mod optimizer;
 mod orthogonalizer;
 mod polar_express;
-mod product;
 mod profile;
+mod signum;
 mod svd;
 #[cfg(test)]
 mod tests;
 
-pub use baselines::{
-    AdaMuon, AdaMuonConfig, LionRms, LionRmsConfig, Muon, MuonConfig, MuonScale, Signum,
-    SignumConfig,
-};
+pub use adamuon::{AdaMuon, AdaMuonConfig};
 pub use compare::{Arm, RunResult, Trial, compare};
 pub use diagnostics::{Diagnostics, hadamard_diagnostics};
 pub use evidence::OlionMethod;
 pub use figures::comparison_figures;
 pub use grouped::{Grouped, OptimKind};
+pub use lion_rms::{LionRms, LionRmsConfig};
 pub use momentum::StateType;
+pub use muon::{Muon, MuonConfig, MuonScale};
 pub use newton_schulz::{QUINTIC, Scratch, newton_schulz};
 pub use optimizer::{Olion, OlionConfig};
 pub use orthogonalizer::Orthogonalizer;
@@ -46,3 +47,4 @@ pub use polar_express::polar_express;
 pub use profile::{
     MatrixProfile, Origin, likely_origin, mean_of, profile_matrices, relative_flatness,
 };
+pub use signum::{Signum, SignumConfig};

@@ -8,10 +8,10 @@
 //! Products are cut into tiles of a fixed size and each tile is computed by one thread, so that the
 //! result has the same bits on any number of threads.
 
-use super::product::product;
 use faer::linalg::matmul::{matmul, triangular};
 use faer::prelude::{Reborrow, ReborrowMut};
 use faer::{Accum, MatMut, MatRef, Par};
+use metier_nn::kernels::product;
 use rayon::prelude::*;
 
 /// `(a, b, c)` of the quintic `a·s + b·s³ + c·s⁵`, the same in every step.

@@ -153,9 +153,7 @@ impl Optimizer for Olion {
     }
 
     fn state(&self) -> StateDict {
-        let mut state = StateDict::new(self.name(), self.matrices.step, &self.config);
-        self.matrices.save(&mut state);
-        state
+        self.matrices.state(self.name(), &self.config)
     }
 
     fn load_state(&mut self, state: &StateDict) -> Result<()> {

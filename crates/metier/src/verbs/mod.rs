@@ -10,4 +10,5 @@ pub mod methods;
 pub mod optim;
 pub mod score;
 pub mod slepian;
+pub mod tokenize;
 pub mod train;

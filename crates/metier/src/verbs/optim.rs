@@ -1,14 +1,14 @@
 //! `metier optim`: which optimizer, and what an optimizer left behind.
 
-use crate::flags::{Seed, text_path};
+use crate::flags::Seed;
 use crate::shell::Shell;
+use crate::text::{text_path, tokenizer};
 use comfy_table::{Table, presets};
 use metier_core::evidence::draw::{Size, Theme, svg};
 use metier_core::evidence::{Figure, Histogram, Plot};
 use metier_core::{Error, Result, files};
 use metier_nn::corpus::read_corpus;
 use metier_nn::model::{HostParameter, read_tensors};
-use metier_nn::tokenizer::Tokenizer;
 use metier_nn::train::preset;
 use metier_train::olion::{
     Arm, MatrixProfile, OptimKind, RunResult, Trial, compare, comparison_figures, likely_origin,
@@ -66,7 +66,7 @@ pub struct Compare {
     /// Tokens per sequence
     #[arg(long, value_name = "N", default_value_t = 64)]
     context: usize,
-    /// byte, or a tokenizer.json
+    /// byte, a tokenizer.json, or bpe:N to learn one of N tokens from the text
     #[arg(long, value_name = "TOKENIZER", default_value = "byte")]
     tokenizer: String,
     /// A folder for pictures and runs.jsonl
@@ -84,6 +84,9 @@ pub struct Inspect {
     out: Option<PathBuf>,
 }
 
+/// Every seed is a training run of each optimizer at each rate.
+const MOST_SEEDS: u64 = 1000;
+
 /// Carries out one of the commands.
 pub fn run(command: &Command, shell: &Shell) -> Result<ExitCode> {
     match command {
@@ -94,10 +97,12 @@ pub fn run(command: &Command, shell: &Shell) -> Result<ExitCode> {
 }
 
 fn compare_optimizers(args: &Compare, shell: &Shell) -> Result<()> {
-    if args.seeds == 0 {
-        return Err(Error::usage("seeds = 0 is below 1").in_field("seeds"));
+    if !(1..=MOST_SEEDS).contains(&args.seeds) {
+        let message = format!("seeds = {} is not within 1 to {MOST_SEEDS}", args.seeds);
+        return Err(Error::usage(message).in_field("--seeds"));
     }
-    let tokenizer = Tokenizer::named(&args.tokenizer)?;
+    let data = text_path(&args.data)?;
+    let tokenizer = tokenizer(&args.tokenizer, &data, shell.progress())?;
     let trial = Trial {
         model: preset(&args.model, tokenizer.vocabulary(), args.context)?,
         tokenizer,
@@ -114,7 +119,7 @@ fn compare_optimizers(args: &Compare, shell: &Shell) -> Result<()> {
             arms.extend(args.lrs.iter().map(|&lr| Arm { optimizer, lr, seed }));
         }
     }
-    let corpus = read_corpus(&text_path(&args.data)?, &trial.tokenizer, shell.progress())?;
+    let corpus = read_corpus(&data, &trial.tokenizer, shell.progress())?;
     let runs = compare(&trial, &arms, &corpus, None, shell.progress())?;
     shell.clear();
     if let Some(out) = &args.out {
@@ -186,7 +191,7 @@ struct Report<'a> {
 }
 
 fn inspect(args: &Inspect, shell: &Shell) -> Result<()> {
-    let tensors = read_checkpoint(&args.checkpoint)?;
+    let tensors = read_tensors(&args.checkpoint)?;
     let views: Vec<(&str, &[usize], &[f32])> = tensors
         .iter()
         .map(|tensor| (tensor.name.as_str(), tensor.shape.as_slice(), tensor.data.as_slice()))
@@ -248,36 +253,6 @@ fn inspect(args: &Inspect, shell: &Shell) -> Result<()> {
         relative_flatness(&profiles),
         likely.advice()
     ))
-}
-
-/// Every tensor of a safetensors file, or of all such files in a folder.
-fn read_checkpoint(path: &Path) -> Result<Vec<HostParameter>> {
-    if !path.is_dir() {
-        return read_tensors(path);
-    }
-    let entries = std::fs::read_dir(path).map_err(|source| Error::io(path, source))?;
-    let mut weights = Vec::new();
-    for entry in entries {
-        let file = entry.map_err(|source| Error::io(path, source))?.path();
-        let is_weights = file
-            .file_name()
-            .and_then(|name| name.to_str())
-            .is_some_and(|name| name.starts_with("model") && name.ends_with(".safetensors"));
-        if is_weights {
-            weights.push(file);
-        }
-    }
-    weights.sort();
-    if weights.is_empty() {
-        return Err(Error::missing("there is no model.safetensors in it")
-            .in_file(path)
-            .help("a Hugging Face folder holds one, or several called model-00001-of-0000N"));
-    }
-    let mut tensors = Vec::new();
-    for file in weights {
-        tensors.extend(read_tensors(&file)?);
-    }
-    Ok(tensors)
 }
 
 /// Histograms of all singular values and of all absolute weights, each over its matrix's largest.

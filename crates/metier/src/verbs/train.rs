@@ -3,9 +3,9 @@
 mod lock;
 mod optimizer;
 mod settings;
-mod text;
 
 use crate::shell::Shell;
+use crate::text;
 use metier_core::{Error, Result};
 use metier_nn::LanguageModel;
 use metier_nn::corpus::{LoaderConfig, TokenBatches, read_corpus};
@@ -96,10 +96,7 @@ fn fresh_model(settings: &Settings, shell: &Shell) -> Result<LanguageModel> {
     let device = device::parse(&settings.device)?;
     let path = Path::new(&settings.model);
     let tokenizer = match &settings.tokenizer {
-        Some(name) => match name.strip_prefix("bpe:") {
-            Some(size) => text::learn_tokenizer(&settings.data_path()?, size, shell.progress())?,
-            None => Tokenizer::named(name)?,
-        },
+        Some(name) => text::tokenizer(name, &settings.data_path()?, shell.progress())?,
         None if path.join("tokenizer.json").exists() => Tokenizer::named(&settings.model)?,
         None => Tokenizer::Bytes,
     };

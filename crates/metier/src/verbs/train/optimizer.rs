@@ -3,7 +3,7 @@
 use super::settings::Settings;
 use metier_core::{Error, Result};
 use metier_nn::optim::GroupPolicy;
-use metier_train::olion::{Grouped, OptimKind, Orthogonalizer};
+use metier_train::olion::{Grouped, OptimKind, Orthogonalizer, StateType};
 
 /// The optimizer of matrices and the one of everything else.
 ///
@@ -13,6 +13,8 @@ pub fn kinds(settings: &Settings) -> Result<(OptimKind, OptimKind)> {
     let mut matrix = OptimKind::named(&settings.optimizer)?;
     set_decays(&mut matrix, settings)?;
     set_orthogonalizer(&mut matrix, settings)?;
+    set_size(&mut matrix, settings)?;
+    set_olion(&mut matrix, settings)?;
     let mut aux = match &settings.aux {
         Some(name) => OptimKind::named(name).map_err(|error| error.in_field("aux"))?,
         None if matrix.matrices_only() => OptimKind::named("adamw")?,
@@ -75,14 +77,6 @@ fn set_decays(kind: &mut OptimKind, settings: &Settings) -> Result<()> {
 }
 
 fn set_orthogonalizer(kind: &mut OptimKind, settings: &Settings) -> Result<()> {
-    if let OptimKind::Olion(config) = kind {
-        config.every = settings.orth_every.unwrap_or(config.every);
-        config.split_fused |= settings.split_fused;
-    } else if settings.orth_every.is_some() {
-        return Err(not_for("--orth-every", settings));
-    } else if settings.split_fused {
-        return Err(not_for("--split-fused", settings));
-    }
     let place = match kind {
         OptimKind::Olion(config) => &mut config.orthogonalizer,
         OptimKind::Muon(config) => &mut config.orthogonalizer,
@@ -110,6 +104,55 @@ fn set_orthogonalizer(kind: &mut OptimKind, settings: &Settings) -> Result<()> {
                 .in_field("--orthogonalizer")
                 .help("quintic, polar-express or svd"));
         }
+    };
+    Ok(())
+}
+
+/// What OLion alone has.
+fn set_olion(kind: &mut OptimKind, settings: &Settings) -> Result<()> {
+    if let OptimKind::Olion(config) = kind {
+        config.every = settings.orth_every.unwrap_or(config.every);
+        config.projections = settings.projections.unwrap_or(config.projections);
+        config.split_fused |= settings.split_fused;
+        config.state = match settings.state.as_deref() {
+            None | Some("f32") => StateType::F32,
+            Some("bf16") => StateType::Bf16,
+            Some(name) => {
+                return Err(Error::usage(format!("`{name}` is no type of state"))
+                    .in_field("--state")
+                    .help("f32 or bf16"));
+            }
+        };
+        return Ok(());
+    }
+    for (flag, given) in [
+        ("--orth-every", settings.orth_every.is_some()),
+        ("--projections", settings.projections.is_some()),
+        ("--split-fused", settings.split_fused),
+        ("--state", settings.state.is_some()),
+    ] {
+        if given {
+            return Err(not_for(flag, settings));
+        }
+    }
+    Ok(())
+}
+
+fn set_size(kind: &mut OptimKind, settings: &Settings) -> Result<()> {
+    let Some(size) = settings.rms.as_deref() else { return Ok(()) };
+    let place = match kind {
+        OptimKind::Olion(config) => &mut config.rms,
+        OptimKind::LionRms(config) => &mut config.rms,
+        OptimKind::Signum(config) => &mut config.rms,
+        _ => return Err(not_for("--rms", settings)),
+    };
+    *place = match size {
+        "none" => None,
+        number => Some(number.parse().map_err(|_| {
+            Error::usage(format!("`{number}` is no size of an update"))
+                .in_field("--rms")
+                .help("a size, or none for plain signs")
+        })?),
     };
     Ok(())
 }

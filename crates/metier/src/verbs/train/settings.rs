@@ -1,6 +1,6 @@
 //! What a run is told: its flags, and what its folder remembers of them.
 
-use crate::flags::text_path;
+use crate::text::text_path;
 use metier_core::{Error, Result, files};
 use metier_nn::corpus::{Corpus, LoaderConfig};
 use metier_nn::model::DecoderConfig;
@@ -61,6 +61,16 @@ pub struct Choices {
     #[arg(long, help_heading = "Optimizer")]
     #[serde(skip_serializing_if = "is_false")]
     split_fused: bool,
+    /// The root mean square of an update at a learning rate of one, or none for plain signs
+    /// (olion, lion-rms, signum) [default: 0.2]
+    #[arg(long, value_name = "SIZE", help_heading = "Optimizer")]
+    rms: Option<String>,
+    /// Project on orthogonal and on sign matrices N times in a step (olion) [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Optimizer")]
+    projections: Option<usize>,
+    /// f32 or bf16: how the momentum is kept (olion) [default: f32]
+    #[arg(long, value_name = "TYPE", help_heading = "Optimizer")]
+    state: Option<String>,
     /// Give mixture routers to the matrix optimizer too
     #[arg(long, help_heading = "Optimizer")]
     #[serde(skip_serializing_if = "is_false")]
@@ -139,6 +149,9 @@ pub struct Settings {
     pub orthogonalizer: Option<String>,
     pub orth_every: Option<usize>,
     pub split_fused: bool,
+    pub rms: Option<String>,
+    pub projections: Option<usize>,
+    pub state: Option<String>,
     pub router_as_matrix: bool,
     pub group: Vec<String>,
     pub steps: u64,
@@ -180,6 +193,9 @@ impl Default for Settings {
             orthogonalizer: None,
             orth_every: None,
             split_fused: false,
+            rms: None,
+            projections: None,
+            state: None,
             router_as_matrix: false,
             group: Vec::new(),
             steps,

@@ -1,17 +1,25 @@
-//! The plain matrix product of the `gemm` crate, for the one product of a Newton–Schulz step that is
-//! not symmetric: there it takes about four fifths of faer's time. Its interface is raw pointers, and
-//! this file is the one place of the crate that hands it any.
+//! The plain matrix product of the `gemm` crate, for products in which it takes about four fifths of
+//! faer's time: where the rows of both operands are summed over, as in the gradient of a weight. Its
+//! interface is raw pointers, and this file is the one place that hands it any.
 
 #![allow(unsafe_code)]
 
 use faer::{MatMut, MatRef};
 use gemm::{Parallelism, gemm};
 
-/// `out ← l·r` on this thread.
+/// `out ← l·r` on this thread, whatever the strides; what `out` held is not read.
 ///
 /// # Panics
 /// When the shapes do not fit.
-pub(super) fn product(out: MatMut<'_, f32>, l: MatRef<'_, f32>, r: MatRef<'_, f32>) {
+///
+/// ```
+/// use faer::mat;
+/// use metier_nn::kernels::product;
+/// let mut out = mat![[f32::NAN], [0.0]];
+/// product(out.as_mut(), mat![[1.0f32, 2.0], [3.0, 4.0]].as_ref(), mat![[1.0f32], [1.0]].as_ref());
+/// assert_eq!(out, mat![[3.0f32], [7.0]]);
+/// ```
+pub fn product(out: MatMut<'_, f32>, l: MatRef<'_, f32>, r: MatRef<'_, f32>) {
     assert_eq!((out.nrows(), out.ncols()), (l.nrows(), r.ncols()), "shapes differ");
     assert_eq!(l.ncols(), r.nrows(), "shapes differ");
     // SAFETY: the pointers, sizes and strides are those of views, so that every element they lead to
