@@ -26,6 +26,33 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Table:
+    """Numbers and words in rows, each as long as ``columns``; None where nothing was measured."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[float | str | None]]
+
+    def to_pandas(self):
+        """The table as a ``pandas.DataFrame``."""
+        import pandas
+
+        return pandas.DataFrame(self.rows, columns=self.columns)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture as SVG; a notebook shows it."""
+
+    id: str
+    title: str
+    svg: str
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+@dataclass(frozen=True)
 class Finding:
     """What the experiment of a method found."""
 
@@ -35,6 +62,8 @@ class Finding:
     seconds: float
     claims: list[Claim]
     notes: list[str]
+    tables: list[Table]
+    figures: list[Figure]
 
     @property
     def holds(self) -> bool:
@@ -93,6 +122,18 @@ def evidence(
         When a data set is not here; the message says how to get it.
     """
     paths = {name: os.fspath(path) for name, path in (data or {}).items()}
-    found = json.loads(_metier.evidence(method, scale, seed, paths, verbose))
+    found, tables, figures = json.loads(_metier.evidence(method, scale, seed, paths, verbose))
     found["claims"] = [Claim(**claim) for claim in found["claims"]]
-    return Finding(**found)
+    return Finding(
+        **found,
+        tables=[
+            Table(table["title"], table["columns"], [[_plain(cell) for cell in row] for row in table["rows"]])
+            for table in tables
+        ],
+        figures=[Figure(*figure) for figure in figures],
+    )
+
+
+def _plain(cell):
+    # A number comes with the digits that the terminal shows.
+    return cell["value"] if isinstance(cell, dict) else cell

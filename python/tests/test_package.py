@@ -30,6 +30,9 @@ def test_a_finding_is_typed_and_judged():
     assert finding.holds == all(claim.holds for claim in finding.claims if claim.gate)
     assert finding.holds, str(finding)
     assert "holds: " in str(finding)
+    assert finding.tables and all(len(row) == len(t.columns) for t in finding.tables for row in t.rows)
+    assert isinstance(finding.tables[0].to_pandas().iloc[0, -1], (float, str))
+    assert finding.figures and finding.figures[0].svg.startswith("<svg")
     # The index of Nottingham has one right value, whatever the machine.
     (index,) = [claim for claim in finding.claims if claim.id == "npi-reproduced"]
     assert index.holds and abs(index.ours[0] - index.baseline[0]) < 5e-5

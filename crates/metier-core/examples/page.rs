@@ -15,7 +15,7 @@ use std::path::Path;
 fn main() -> Result<()> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| "target/page".into());
     let options = Options { scale: Scale::Quick, seed: 0, data: Vec::new(), progress: &Silent };
-    let outcomes = run(&[&Gallery, &Lost], &options);
+    let outcomes = run(&[&Gallery, &Lost], &options, |_| Ok(()))?;
     println!("{}", Report::create(Path::new(&folder))?.write(&outcomes)?.display());
     Ok(())
 }

@@ -9,6 +9,7 @@
 
 use metier_core::rng;
 use metier_nn::LanguageModel;
+use metier_nn::allocator::{self, Allocator};
 use metier_nn::corpus::Window;
 use metier_nn::device::cpu;
 use metier_nn::model::DecoderConfig;
@@ -19,11 +20,11 @@ use rand::RngExt;
 
 const VOCABULARY: u32 = 2048;
 
-/// The allocator of the `metier` program, whose training step this is.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: Allocator = Allocator;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    allocator::keep_freed_memory();
     let sizes: Vec<usize> =
         std::env::args().skip(1).map(|size| size.parse()).collect::<Result<_, _>>()?;
     let [batch, context, steps] = *sizes.as_slice() else {

@@ -3,6 +3,7 @@
 
 #![deny(unsafe_code)]
 
+pub mod allocator;
 pub mod corpus;
 pub mod device;
 pub mod generate;

@@ -2,10 +2,12 @@
 
 use crate::error::to_python;
 use crate::watch::watched;
+use metier_core::evidence::draw::{Size, Theme, svg};
 use metier_core::evidence::{Options, Record, run_one};
 use metier_core::{Error, Method, Scale};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -33,7 +35,8 @@ fn methods() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
     known().into_iter().map(entry).collect()
 }
 
-/// Runs the experiment of one method and returns its outcome as JSON.
+/// Runs the experiment of one method and returns its outcome, its tables, and its figures as triples of
+/// id, title and SVG, all as JSON.
 #[pyfunction]
 fn evidence(
     py: Python<'_>,
@@ -64,8 +67,15 @@ fn evidence(
     watched(py, verbose, |watch| {
         let options = Options { scale, seed, data: data.into_iter().collect(), progress: watch };
         let outcome = run_one(*chosen, &options);
-        let json = serde_json::to_string(&Record::from(&outcome));
-        outcome.result?;
-        json.map_err(|error| Error::internal(error.to_string()))
+        let record = serde_json::to_value(Record::from(&outcome));
+        let finding = outcome.result?;
+        let figures: Vec<_> = finding
+            .figures
+            .iter()
+            .map(|figure| (&figure.id, &figure.title, svg(figure, Size::Wide, Theme::Light)))
+            .collect();
+        record
+            .map(|record| json!([record, finding.tables, figures]).to_string())
+            .map_err(|error| Error::internal(error.to_string()))
     })
 }

@@ -7,14 +7,14 @@ mod shell;
 mod text;
 mod verbs;
 
+use metier_nn::allocator::{self, Allocator};
 use std::process::ExitCode;
 
-// A training step gives back what it used and takes as much again. The system's allocator returns large
-// pieces to the kernel in between, which then clears them page by page.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: Allocator = Allocator;
 
 fn main() -> ExitCode {
+    allocator::keep_freed_memory();
     let cli = cli::parse();
     let shell = match shell::Shell::open(&cli.global) {
         Ok(shell) => shell,

@@ -13,6 +13,8 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+const MOST_THREADS: usize = 1024;
+
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 static STARTED_BARS: OnceLock<Bars> = OnceLock::new();
 
@@ -28,13 +30,18 @@ impl Shell {
     /// Applies the global flags and listens to Ctrl-C.
     ///
     /// # Errors
-    /// `--threads 0`, or a system that refuses threads.
+    /// `--threads 0` or far too many, or a system that refuses threads.
     pub fn open(global: &Global) -> Result<Self> {
         if let Some(threads) = global.threads {
             if threads == 0 {
                 return Err(Error::usage("there is nothing to work with")
                     .in_field("--threads 0")
                     .help("leave --threads out for one thread per core"));
+            }
+            if threads > MOST_THREADS {
+                return Err(Error::usage(format!("{threads} threads are too many"))
+                    .in_field("--threads")
+                    .help(format!("at most {MOST_THREADS}; more than one per core gain nothing")));
             }
             rayon::ThreadPoolBuilder::new()
                 .num_threads(threads)
@@ -49,9 +56,9 @@ impl Shell {
         });
         std::panic::set_hook(Box::new(|panic| {
             if let Some(bars) = STARTED_BARS.get() {
-                bars.clear();
+                bars.clear_unless_busy();
             }
-            eprintln!("{}: a fault of metier's own: {panic}", style("error", RED));
+            tell(format_args!("{}: a fault of metier's own: {panic}\n", style("error", RED)));
         }));
         Ok(Self { format: global.format, quiet: global.quiet })
     }
@@ -96,18 +103,18 @@ impl Shell {
     /// Says something beside the results, unless asked to be quiet.
     pub fn say(&self, text: impl Display) {
         if !self.quiet {
-            self.hidden(|| eprintln!("{text}"));
+            self.hidden(|| tell(format_args!("{text}\n")));
         }
     }
 
     /// Says on stderr what the user should know before trusting the result; not hidden by `--quiet`.
     pub fn warn(&self, text: impl Display) {
-        self.hidden(|| eprintln!("{} {text}", style("warning:", YELLOW)));
+        self.hidden(|| tell(format_args!("{} {text}\n", style("warning:", YELLOW))));
     }
 
     /// Prints an error and goes on.
     pub fn complain(&self, error: &Error) {
-        self.hidden(|| eprint!("{}", explain(error)));
+        self.hidden(|| tell(explain(error)));
     }
 
     /// Whom long work tells how far it is, and asks whether it should stop.
@@ -159,8 +166,14 @@ pub fn report(error: &Error) -> ExitCode {
     if broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    eprint!("{}", explain(error));
+    tell(explain(error));
     ExitCode::from(error.exit_code())
+}
+
+/// Writes to standard error. Where nobody reads it or nothing fits any more, the work matters more than
+/// what is said about it.
+fn tell(text: impl Display) {
+    let _ = write!(std::io::stderr().lock(), "{text}");
 }
 
 fn broken_pipe(error: &Error) -> bool {

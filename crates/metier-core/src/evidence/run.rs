@@ -49,10 +49,6 @@ impl Outcome {
             Err(error) => error.exit_code(),
         }
     }
-
-    fn interrupted(&self) -> bool {
-        self.result.as_ref().is_err_and(|error| error.kind() == Kind::Interrupted)
-    }
 }
 
 /// Runs the experiment of one method; its errors and its panics become the outcome.
@@ -72,19 +68,31 @@ pub fn run_one(method: &dyn Method, options: &Options) -> Outcome {
     Outcome { card, scale: options.scale, seed: options.seed, seconds, result }
 }
 
-/// Runs the experiments of several methods. One that fails does not keep the others from running;
-/// a request to stop does.
-pub fn run(methods: &[&dyn Method], options: &Options) -> Vec<Outcome> {
+/// Runs the experiments of several methods and shows each outcome as it comes. One that fails does not
+/// keep the others from running; a request to stop does, and leaves fewer outcomes than methods.
+///
+/// # Errors
+/// What `show` returns.
+pub fn run(
+    methods: &[&dyn Method],
+    options: &Options,
+    mut show: impl FnMut(&Outcome) -> Result<()>,
+) -> Result<Vec<Outcome>> {
     let mut outcomes = Vec::with_capacity(methods.len());
     for method in methods {
+        // Asked to stop between two methods, what is there is still worth its page.
+        if options.progress.interrupted() {
+            break;
+        }
         let outcome = run_one(*method, options);
-        let stop = outcome.interrupted();
+        show(&outcome)?;
+        let stop = outcome.result.as_ref().is_err_and(|error| error.kind() == Kind::Interrupted);
         outcomes.push(outcome);
         if stop {
             break;
         }
     }
-    outcomes
+    Ok(outcomes)
 }
 
 /// The exit status of a run: 130 when it was stopped, else 1 when a gate falls short or a method

@@ -28,11 +28,14 @@ pub fn frame(bytes: &[u8]) -> Result<Frame> {
         return Err(damaged("it has not two axes"));
     };
     let (_, names) = view.array(columns)?;
-    let (height, _) = view.array(rows)?;
+    let (rows, _) = view.array(rows)?;
+    let &[height] = &rows[..] else {
+        return Err(damaged("the rows are numbered in an unusual way"));
+    };
     let names = Column { name: String::new(), values: names }.labels();
     let mut placed: Vec<Option<Values>> = names.iter().map(|_| None).collect();
     for &block in view.items(blocks)? {
-        place(&view, block, height[0], &mut placed)?;
+        place(&view, block, height, &mut placed)?;
     }
     let columns = names.into_iter().zip(placed).enumerate().map(|(index, (name, values))| {
         let name = name.unwrap_or_else(|| format!("column {}", index + 1));
@@ -45,7 +48,7 @@ pub fn frame(bytes: &[u8]) -> Result<Frame> {
 }
 
 // A block holds some columns of one type, one after the other, and says where they belong.
-fn place(
+pub(super) fn place(
     view: &View<'_, '_>,
     block: Id,
     height: usize,
@@ -62,6 +65,10 @@ fn place(
             "columns of shape {shape:?} where [{}, {height}] is right",
             places.len()
         )));
+    }
+    // A range of row numbers has a length and no values.
+    if values.len() != places.len() * height {
+        return Err(damaged(format!("{} values for columns of shape {shape:?}", values.len())));
     }
     for (index, place) in places.into_iter().enumerate() {
         let part = index * height..(index + 1) * height;

@@ -112,6 +112,19 @@ fn deep_nesting_and_cycles_are_harmless() {
 }
 
 #[test]
+fn row_numbers_in_the_place_of_a_column_are_refused() {
+    // A block whose values are `RangeIndex(3)`, which has a length and no values.
+    let block = b"\x80\x02cpandas._libs.internals\n_unpickle_block\n\
+        cpandas.core.indexes.base\n_new_Index\ncpandas.core.indexes.range\nRangeIndex\n\
+        }(X\x05\0\0\0startK\x00X\x04\0\0\0stopK\x03X\x04\0\0\0stepK\x01u\x86R\
+        cbuiltins\nslice\nK\x00K\x01K\x01\x87RK\x02\x87R.";
+    let pickle = Pickle::read(block, super::array::is_allowed).unwrap();
+    let view = super::array::View(&pickle);
+    let error = super::table::place(&view, pickle.result(), 3, &mut [None]).unwrap_err();
+    assert!(error.to_string().ends_with("0 values for columns of shape [3]"), "{error}");
+}
+
+#[test]
 fn integers_of_every_width_keep_their_sign() {
     let long = |bytes: &[u8]| {
         let program = [b"\x80\x02\x8a", &[bytes.len() as u8][..], bytes, b"."].concat();

@@ -76,6 +76,10 @@ fn columns(prefix: &str, array: ArrayD<f64>) -> Result<Vec<Column>> {
     let shape = array.shape().to_vec();
     match shape[..] {
         [_] => Ok(vec![Column::number(format!("{prefix}_1"), array.iter().copied().collect())]),
+        // The number of columns is only bounded by the file's size where there are rows.
+        [0, width] if width > 0 => {
+            Err(Error::input(format!("an array of shape {shape:?} has no rows")))
+        }
         [_, width] => Ok((0..width)
             .map(|index| {
                 let values = array.index_axis(Axis(1), index).iter().copied().collect();

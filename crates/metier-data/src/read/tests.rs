@@ -386,6 +386,17 @@ fn npy_reads_every_numeric_type() {
 }
 
 #[test]
+fn an_array_without_rows_is_no_table_however_wide() {
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 4000000000), }\n";
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    let (_folder, path) = file("wide.npy", bytes);
+    let place = format!("{}: an array of shape [0, 4000000000] has no rows", path.display());
+    refuses(super::frame(&path), &place, "");
+}
+
+#[test]
 fn arrays_become_tables_where_they_can() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.npy");

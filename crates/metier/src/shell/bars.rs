@@ -1,5 +1,6 @@
 //! Progress on standard error: bars on a terminal, a few plain lines in a log.
 
+use super::tell;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use metier_core::Progress;
 use std::io::IsTerminal;
@@ -43,6 +44,13 @@ impl Bars {
         }
     }
 
+    /// [`clear`](Self::clear) for a thread that may hold the bars itself.
+    pub fn clear_unless_busy(&self) {
+        if let Ok(mut tasks) = self.tasks.try_lock() {
+            tasks.open.drain(..).for_each(|bar| bar.finish_and_clear());
+        }
+    }
+
     /// Runs `print` while the bars are off the terminal.
     pub fn hidden<T>(&self, print: impl FnOnce() -> T) -> T {
         if self.terminal { self.multi.suspend(print) } else { print() }
@@ -74,11 +82,12 @@ impl Progress for Bars {
             bar.enable_steady_tick(Duration::from_millis(200));
             tasks.open.push(bar);
         } else {
-            if depth < LOGGED_DEPTH {
-                eprintln!("{:indent$}{task}", "", indent = 2 * depth);
-            }
             bar.set_draw_target(indicatif::ProgressDrawTarget::hidden());
             tasks.open.push(bar);
+            drop(tasks);
+            if depth < LOGGED_DEPTH {
+                tell(format_args!("{:indent$}{task}\n", "", indent = 2 * depth));
+            }
         }
     }
 
@@ -99,10 +108,9 @@ impl Progress for Bars {
         let (depth, done) = (open.len(), bar.position());
         if said.is_none_or(|said| said.elapsed() > LOGGED_EVERY) {
             *said = Some(Instant::now());
-            match bar.length() {
-                Some(total) => eprintln!("{:i$}{done}/{total} {text}", "", i = 2 * depth),
-                None => eprintln!("{:i$}{text}", "", i = 2 * depth),
-            }
+            let share = bar.length().map(|total| format!("{done}/{total} ")).unwrap_or_default();
+            drop(tasks);
+            tell(format_args!("{:indent$}{share}{text}\n", "", indent = 2 * depth));
         }
     }
 

@@ -56,16 +56,7 @@ pub fn run(args: &Args, shell: &Shell) -> Result<ExitCode> {
         progress: shell.progress(),
     };
     let report = evidence::Report::create(&args.out)?;
-    let mut outcomes: Vec<Outcome> = Vec::new();
-    for method in &chosen {
-        // Asked to stop between two methods, what is there is still worth its page.
-        if options.progress.interrupted() {
-            break;
-        }
-        let outcome = evidence::run_one(*method, &options);
-        print(&outcome, shell)?;
-        outcomes.push(outcome);
-    }
+    let outcomes = evidence::run(&chosen, &options, |outcome| print(outcome, shell))?;
     let page = report.write(&outcomes)?;
     if shell.json() {
         shell.say(page.display());

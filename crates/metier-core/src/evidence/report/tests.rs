@@ -70,7 +70,13 @@ fn crashes() -> Result<Finding> {
 
 fn outcomes(methods: &[&dyn Method]) -> Vec<Outcome> {
     let options = Options { scale: Scale::Quick, seed: 7, data: Vec::new(), progress: &Silent };
-    let mut outcomes = run(methods, &options);
+    let mut shown = 0;
+    let show = |_: &Outcome| {
+        shown += 1;
+        Ok(())
+    };
+    let mut outcomes = run(methods, &options, show).unwrap();
+    assert_eq!(shown, outcomes.len());
     for outcome in &mut outcomes {
         outcome.seconds = 1.25;
     }
