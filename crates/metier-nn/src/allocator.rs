@@ -40,8 +40,8 @@ mod tests {
 
     #[test]
     fn the_number_is_that_of_the_delay() {
+        // SAFETY: reads a number inside the allocator; no other thread touches its options.
         let delay = || unsafe { libmimalloc_sys::mi_option_get(PURGE_DELAY) };
-        // SAFETY of both calls: no other thread of this test touches options.
         assert_eq!(delay(), 1000);
         keep_freed_memory();
         assert_eq!(delay(), -1);
