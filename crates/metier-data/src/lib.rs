@@ -22,3 +22,8 @@ pub mod survset;
 pub mod write;
 
 pub use frame::{Column, Frame, Values, format_number};
+
+// The examples of the pages are compiled as this crate's own.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/data.md")]
+struct DataPage;

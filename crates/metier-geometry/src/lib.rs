@@ -12,3 +12,8 @@ pub mod quadrature;
 pub mod slepian;
 pub mod sphere;
 pub mod tridiagonal;
+
+// The examples of the pages are compiled as this crate's own.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -139,6 +139,8 @@ fn spherical_harmonics<'py>(
     verbose: Option<bool>,
 ) -> PyResult<Bound<'py, PyArray2<f32>>> {
     let (lon, lat) = (lon.as_slice()?, lat.as_slice()?);
+    // A degree that is out of range is refused before memory is set aside for its columns.
+    sh_features(l, &[], &[]).or_raise()?;
     let features = watched(py, verbose, |watch| {
         in_blocks(lon, lat, l * l, watch, |lon, lat| sh_features(l, lon, lat))
     })?;

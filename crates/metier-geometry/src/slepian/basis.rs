@@ -287,7 +287,7 @@ impl SlepianBasis {
 
 /// The Shannon number of a region that covers `share` of the sphere: `(L + 1)^2 share`.
 pub fn shannon_number(l: usize, share: f64) -> f64 {
-    ((l + 1) * (l + 1)) as f64 * share
+    (l as f64 + 1.0).powi(2) * share
 }
 
 /// The smallest L with a Shannon number of at least `wanted`.

@@ -71,7 +71,7 @@ impl SlepianConfig {
             return out("max_modes", "max_modes is 0".into());
         }
         if self.global_l > 200 {
-            let columns = self.global_l * self.global_l;
+            let columns = (self.global_l as u128).pow(2);
             return out(
                 "global",
                 format!("global = {} would make {columns} columns", self.global_l),
