@@ -69,13 +69,21 @@ pub fn at_horizon(
     Ok(kept)
 }
 
+pub(super) fn one_label_per_row(frame: &Frame, y: &[u8]) -> Result<()> {
+    if y.len() == frame.height() {
+        return Ok(());
+    }
+    Err(Error::usage(format!("{} labels for {} rows", y.len(), frame.height())))
+}
+
 /// Checks that there is something to learn.
 ///
 /// # Errors
-/// One class only; fewer than ten events per class unless `force`.
+/// No rows, or labels for others; one class only; fewer than ten events per class unless `force`.
 pub fn classes(frame: &Frame, y: &[u8], force: bool) -> Result<()> {
-    if y.len() != frame.height() {
-        return Err(Error::usage(format!("{} labels for {} rows", y.len(), frame.height())));
+    one_label_per_row(frame, y)?;
+    if y.is_empty() {
+        return Err(frame.error("there are no rows to learn from"));
     }
     let cases = y.iter().filter(|&&label| label == 1).count();
     let others = y.len() - cases;

@@ -88,12 +88,21 @@ impl Dictionary {
                  type (number, category or binary) and use; and `derived: [a / b]`",
             )
         })?;
-        for (name, entry) in &dictionary.columns {
+        dictionary.validate()?;
+        Ok(dictionary)
+    }
+
+    /// Checks the values by themselves, without a table.
+    ///
+    /// # Errors
+    /// An input error that names the column at fault.
+    pub fn validate(&self) -> Result<()> {
+        for (name, entry) in &self.columns {
             if entry.step.is_some_and(|step| !(step > 0.0 && step.is_finite())) {
                 return Err(Error::input("step has to be above zero").in_field(name));
             }
         }
-        Ok(dictionary)
+        Ok(())
     }
 
     /// Reads a dictionary from a YAML file.

@@ -1,12 +1,15 @@
 //! How good a checklist is on rows that it has not seen.
 
-use super::checklist::{Checklist, Confusion, wilson};
-use super::fit::{Config, fit_with};
+use super::checklist::Checklist;
+use super::config::Config;
+use super::fit::fit_with;
 use super::proposer::Proposer;
 use super::reference::Reference;
+use super::risk::wilson;
 use super::split;
+use super::threshold::Confusion;
 use crate::auroc::{Histogram, auroc, bootstrap, bootstrap_difference, roc};
-use metier_core::{Error, Progress, Result};
+use metier_core::{Progress, Result};
 use metier_data::Frame;
 use serde::{Deserialize, Serialize};
 
@@ -232,9 +235,6 @@ pub fn cross_validate(
     folds: usize,
     progress: &dyn Progress,
 ) -> Result<Honest> {
-    if folds < 2 {
-        return Err(Error::usage("a cross-validation needs at least two folds").in_field("folds"));
-    }
     super::checks::classes(table, y, config.force)?;
     let fold_of = split::folds(table, y, config.group.as_deref(), folds, config.seed)?;
     let mut scores = vec![0.0; y.len()];

@@ -119,8 +119,11 @@ impl Covering {
 /// # Errors
 /// No rules or no rows, or a solver that gives up.
 pub fn mip(problem: &Covering, seconds: f64) -> Result<Solved> {
-    if problem.rules == 0 || problem.rows.is_empty() {
+    if problem.rules == 0 || problem.rows.is_empty() || problem.m == 0 {
         return Err(Error::input("no rules to choose from"));
+    }
+    if !(seconds > 0.0 && seconds.is_finite()) {
+        return Err(Error::usage("the solver's time lies above 0, in seconds").in_field("seconds"));
     }
     let (used, theta, proven) = solve(problem, seconds)?;
     let chosen: Vec<usize> = (0..problem.rules).filter(|&rule| used[rule]).collect();

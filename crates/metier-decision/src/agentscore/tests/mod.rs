@@ -1,5 +1,7 @@
 //! The right values of the specification, and one test per kind of bad input.
 
+mod guards;
+
 use super::select::{Choice, Covering, beam, exact, greedy, mip};
 use super::*;
 use crate::auroc::Histogram;
