@@ -1,5 +1,6 @@
 //! The learnt checklist: points, risks, and the line to act at.
 
+use super::choose::Proof;
 use super::config::Config;
 use super::dictionary::Dictionary;
 use super::risk::RiskTable;
@@ -29,6 +30,8 @@ pub struct Checklist {
     pub risk: RiskTable,
     /// How it was learnt, in numbers. Flattering: it was chosen on these rows.
     pub training: Training,
+    /// How much better another choice of rules could be, where the selector can tell.
+    pub proof: Option<Proof>,
     /// What to expect on new rows: every step repeated inside each fold.
     pub honest: Option<Honest>,
     /// Names and units of the columns.

@@ -2,11 +2,11 @@
 
 use super::bitset::{Layout, Part};
 use super::checklist::{Checklist, Item, Training};
+use super::choose::{Chosen, choose};
 use super::config::Config;
 use super::proposer::{Feedback, Proposer};
 use super::risk::RiskTable;
-use super::screening::{Pool, Verdict};
-use super::select::{Choice, Covering, Selector, beam, exact, greedy, mip};
+use super::screening::Pool;
 use super::view::AggregateView;
 use super::{checks, split};
 use crate::auroc::Histogram;
@@ -75,6 +75,7 @@ pub fn fit_with(
     view.outcome.clone_from(&config.outcome);
     view.m = config.m;
     view.depth = config.depth;
+    view.max_per_feature = config.max_per_feature;
 
     // Without validation rows there is nothing to confirm on.
     let mut screening = config.screening.clone();
@@ -101,8 +102,10 @@ pub fn fit_with(
         return Err(nothing_passed(&pool));
     }
 
-    let chosen = choose(&pool, &layout, &view, proposer, config)?;
-    let rules: Vec<_> = chosen.iter().map(|&place| &pool.kept[place]).collect();
+    progress.begin("choosing rules", None);
+    let Chosen { places, proof } = choose(&pool, &layout, &view, proposer, config, progress)?;
+    progress.finish();
+    let rules: Vec<_> = places.iter().map(|&place| &pool.kept[place]).collect();
     let mut scores = vec![0u8; y.len()];
     for candidate in &rules {
         layout.unpack(&candidate.bits, |row, bit| scores[row] += u8::from(bit));
@@ -112,6 +115,14 @@ pub fn fit_with(
         let pick = |values: &[u8]| rows.iter().map(|&row| values[row]).collect::<Vec<u8>>();
         Histogram::of(&pick(&scores), &pick(y), rules.len())
     };
+    warnings.extend(rules.iter().filter_map(|kept| {
+        let proposed = pool.as_proposed(&kept.rule)?.words(&config.dictionary);
+        let rounded = kept.rule.words(&config.dictionary);
+        Some(format!(
+            "`{proposed}` is rounded to `{rounded}`; give the column a finer step in the dictionary \
+             to keep it"
+        ))
+    }));
     let histogram = of(config.choose_on);
     let theta = config.objective.theta(&histogram);
     let items = rules
@@ -151,6 +162,7 @@ pub fn fit_with(
             kept: pool.kept.len(),
             invalid: proposer.invalid(),
         },
+        proof,
         honest: None,
         dictionary: config.dictionary.clone(),
         excluded: reasons,
@@ -161,72 +173,36 @@ pub fn fit_with(
     })
 }
 
-fn choose(
-    pool: &Pool<'_>,
-    layout: &Layout,
-    view: &AggregateView,
-    proposer: &mut dyn Proposer,
-    config: &Config,
-) -> Result<Vec<usize>> {
-    let all: Vec<_> = pool.kept.iter().map(|kept| (&kept.rule, &kept.bits)).collect();
-    let choice =
-        |rules: &[_], part| Choice::new(rules, layout, part, config.m, config.max_per_feature);
-    // What enumerates looks at the best rules by themselves.
-    let best = || {
-        let mut places: Vec<usize> = (0..all.len()).collect();
-        places.sort_by(|&a, &b| {
-            pool.kept[b].construction.total_cmp(&pool.kept[a].construction).then(a.cmp(&b))
-        });
-        places.truncate(config.exact_pool);
-        places.sort_unstable();
-        places
-    };
-    match config.selector {
-        Selector::Beam => Ok(beam(&choice(&all, config.choose_on), config.beam)),
-        Selector::Greedy => Ok(greedy(&choice(&all, config.choose_on))),
-        Selector::Exact => {
-            let places = best();
-            let rules: Vec<_> = places.iter().map(|&place| all[place]).collect();
-            let choice = choice(&rules, config.choose_on);
-            let found = exact(&choice, &beam(&choice, config.beam), config.nodes);
-            Ok(found.chosen.into_iter().map(|place| places[place]).collect())
-        }
-        Selector::Mip => {
-            let places = best();
-            let rules: Vec<_> = places.iter().map(|&place| all[place]).collect();
-            let problem = Covering::of(&choice(&rules, config.choose_on));
-            let solved = mip(&problem, config.seconds)?;
-            Ok(solved.chosen.into_iter().map(|place| places[place]).collect())
-        }
-        Selector::Llm => {
-            let kept: Vec<Verdict> =
-                pool.verdicts.iter().filter(|verdict| verdict.kept).cloned().collect();
-            let judge = choice(&all, Part::Validation);
-            let mut tried: Vec<(Vec<usize>, f64)> = Vec::new();
-            for _ in 0..=config.refine {
-                match proposer.construct(view, &kept, &tried)? {
-                    Some(places) => {
-                        let value = judge.auroc(&places);
-                        tried.push((places, value));
-                    }
-                    None => break,
-                }
-            }
-            // The first of the best, so that refining has to improve to count.
-            let mut best: Option<&(Vec<usize>, f64)> = None;
-            for attempt in &tried {
-                if best.is_none_or(|best| attempt.1 > best.1) {
-                    best = Some(attempt);
-                }
-            }
-            best.map(|attempt| attempt.0.clone()).ok_or_else(|| {
-                Error::usage("the proposer made no choice").help(
-                    "the selector `llm` needs a proposer that asks a language model, and calls left to ask it",
-                )
-            })
-        }
+/// What an error of [`fit`] was caused by when no rule passed the screening.
+///
+/// ```
+/// use metier_data::{Column, Frame};
+/// use metier_decision::agentscore::{Config, DataProposer, NothingPassed, fit};
+/// // A coin says nothing about another.
+/// let coin: Vec<f64> = (0..400).map(|i| f64::from(i % 2)).collect();
+/// let y: Vec<u8> = (0..400).map(|i| u8::from(i % 4 < 2)).collect();
+/// let table = Frame::new(vec![Column::number("coin", coin)])?;
+/// let error = fit(&table, &y, &mut DataProposer::default(), &Config::default()).unwrap_err();
+/// assert!(NothingPassed::caused(&error));
+/// # Ok::<(), metier_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NothingPassed;
+
+impl NothingPassed {
+    /// Whether this was the cause.
+    pub fn caused(error: &Error) -> bool {
+        std::error::Error::source(error).is_some_and(|source| source.is::<Self>())
     }
 }
+
+impl std::fmt::Display for NothingPassed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("no rule passes the screening")
+    }
+}
+
+impl std::error::Error for NothingPassed {}
 
 fn nothing_passed(pool: &Pool<'_>) -> Error {
     let near = pool.near_misses(10);
@@ -250,4 +226,5 @@ fn nothing_passed(pool: &Pool<'_>) -> Error {
         refused.concat()
     ))
     .help("lower --tau, or give columns that say more about the outcome")
+    .caused_by(NothingPassed)
 }

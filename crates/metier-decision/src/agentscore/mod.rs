@@ -15,11 +15,13 @@ mod bitset;
 mod card;
 mod checklist;
 pub mod checks;
+mod choose;
 mod config;
 mod dictionary;
 mod evidence;
 mod fit;
 mod proposer;
+mod quantile;
 mod reference;
 mod report;
 mod risk;
@@ -36,13 +38,14 @@ mod view;
 
 pub use bitset::{Bits, Layout, Part};
 pub use checklist::{Checklist, Item, Training};
+pub use choose::{Goal, Proof};
 pub use config::Config;
 pub use dictionary::{Dictionary, Entry, Kind, Monotone};
 pub use evidence::AgentScore;
-pub use fit::{fit, fit_with};
+pub use fit::{NothingPassed, fit, fit_with};
 pub use proposer::{
-    DataProposer, Feedback, FileProposer, LlmConfig, LlmProposer, LlmStats, MixedProposer, Origin,
-    Proposer, Source,
+    Attempt, DataProposer, Feedback, FileProposer, LlmConfig, LlmProposer, LlmStats, MixedProposer,
+    Origin, Proposer, Source,
 };
 pub use reference::{PointScore, Reference, Term};
 pub use risk::{Risk, RiskTable, wilson};

@@ -2,7 +2,7 @@
 //! right, and whether acting by it helps, in the order in which reports of prediction models are read.
 
 use super::card::{escape, html};
-use super::{Calibration, Checklist, Validation};
+use super::{Calibration, Checklist, NetBenefit, Validation};
 use metier_core::evidence::draw::{self, Size, Theme};
 use metier_core::evidence::{Axes, Line};
 use metier_core::{Figure, Plot};
@@ -108,22 +108,32 @@ impl Validation {
     }
 
     fn curve_figure(&self) -> Figure {
-        // Beyond the share of cases, acting on all is off the scale.
-        let curve = &self.decision_curve;
-        let shown = curve.iter().position(|at| at.all < -0.1).unwrap_or(curve.len());
-        let x: Vec<f64> = curve[..shown].iter().map(|at| at.threshold).collect();
-        let line = |name: &str, y: Vec<f64>| Line::new(name, x.clone(), y);
-        let lines = vec![
-            line("checklist", curve[..shown].iter().map(|at| at.checklist).collect()),
-            line("act on all", curve[..shown].iter().map(|at| at.all).collect()),
-            line("act on none", vec![0.0; shown]),
-        ];
-        Figure::new(
-            "decision-curve",
-            "Decision curve",
-            Plot::Lines { axes: Axes::new("risk at which one would act", "net benefit"), lines },
-        )
+        net_benefit_figure("Decision curve", &[("checklist", &self.decision_curve)])
     }
+}
+
+/// Net benefits over each other, with those of acting on all and on none. All curves are of the same
+/// rows.
+pub(super) fn net_benefit_figure(
+    title: impl Into<String>,
+    curves: &[(&str, &[NetBenefit])],
+) -> Figure {
+    let first = curves.first().map_or(&[][..], |curve| curve.1);
+    // Beyond the share of cases, acting on all is off the scale.
+    let shown = first.iter().position(|at| at.all < -0.1).unwrap_or(first.len());
+    let x: Vec<f64> = first[..shown].iter().map(|at| at.threshold).collect();
+    let line = |name: &str, y: Vec<f64>| Line::new(name, x.clone(), y);
+    let mut lines: Vec<Line> = curves
+        .iter()
+        .map(|(name, curve)| line(name, curve.iter().take(shown).map(|at| at.checklist).collect()))
+        .collect();
+    lines.push(line("act on all", first[..shown].iter().map(|at| at.all).collect()));
+    lines.push(line("act on none", vec![0.0; shown]));
+    Figure::new(
+        "decision-curve",
+        title,
+        Plot::Lines { axes: Axes::new("risk at which one would act", "net benefit"), lines },
+    )
 }
 
 /// ROC curves over each other, with the diagonal of chance.

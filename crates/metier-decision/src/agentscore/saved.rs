@@ -1,7 +1,6 @@
 //! A checklist as a file, and what such a file has to hold before anyone is scored by it.
 
 use super::checklist::Checklist;
-use super::rule::Rule;
 use metier_core::{Error, Result, files};
 use std::path::Path;
 
@@ -78,7 +77,7 @@ impl Checklist {
         for (place, item) in self.items.iter().enumerate() {
             let here = |error: Error| error.in_field(format!("items[{place}].rule"));
             item.rule.well_formed(self.config.depth).map_err(here)?;
-            if unresolved(&item.rule) {
+            if item.rule.is_relative() {
                 return Err(here(
                     Error::input(format!("`{}` is no fixed number", item.rule))
                         .help("a saved score holds numeric_threshold where a rule was proposed by quantile or z-score"),
@@ -123,13 +122,5 @@ impl Checklist {
 
     fn asks_about(&self, column: &str) -> bool {
         self.items.iter().any(|item| item.rule.features().contains(&column))
-    }
-}
-
-fn unresolved(rule: &Rule) -> bool {
-    match rule {
-        Rule::Z { .. } | Rule::Quantile { .. } => true,
-        Rule::Logic { rules, .. } => rules.iter().any(unresolved),
-        _ => false,
     }
 }

@@ -164,6 +164,8 @@ pub struct Pool<'a> {
     seen: HashSet<String>,
     place: HashMap<String, usize>,
     families: HashMap<String, usize>,
+    // What was proposed, by what became of it at the bedside.
+    rounded: HashMap<String, Rule>,
 }
 
 /// `J+`: of the cases that satisfy either rule, the share that satisfies both.
@@ -205,7 +207,13 @@ impl<'a> Pool<'a> {
             seen: HashSet::new(),
             place: HashMap::new(),
             families: HashMap::new(),
+            rounded: HashMap::new(),
         }
+    }
+
+    /// The rule as it was proposed, where one of its cut-points had to be rounded.
+    pub fn as_proposed(&self, rule: &Rule) -> Option<&Rule> {
+        self.rounded.get(&rule.key())
     }
 
     /// Judges a batch of rules, best first. Only what passes every other test is put before the
@@ -220,9 +228,13 @@ impl<'a> Pool<'a> {
         progress: &dyn Progress,
     ) -> Result<()> {
         let mut rules: Vec<Rule> = Vec::with_capacity(batch.len());
-        for rule in batch {
-            let rule = self.view.resolve(rule);
-            if self.seen.insert(rule.key()) {
+        for proposed in batch {
+            let rule = self.view.resolve(proposed.clone());
+            let key = rule.key();
+            if rule != proposed && !proposed.is_relative() {
+                self.rounded.entry(key.clone()).or_insert(proposed);
+            }
+            if self.seen.insert(key) {
                 rules.push(rule);
             }
         }

@@ -204,6 +204,19 @@ pub fn decision_curve(risks: &[f64], y: &[u8]) -> Vec<NetBenefit> {
         .collect()
 }
 
+// The work of one fold, of which nothing is shown but which a request to stop ends.
+struct Unseen<'a>(&'a dyn Progress);
+
+impl Progress for Unseen<'_> {
+    fn begin(&self, _task: &str, _total: Option<u64>) {}
+    fn advance(&self, _steps: u64) {}
+    fn message(&self, _text: &str) {}
+    fn finish(&self) {}
+    fn interrupted(&self) -> bool {
+        self.0.interrupted()
+    }
+}
+
 /// What to expect on new rows: every step of learning repeated inside each fold of a cross
 /// validation, so that nothing is judged on what it was chosen by.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -256,7 +269,7 @@ pub fn cross_validate(
             &pick(&train),
             &mut *proposer,
             &config,
-            &metier_core::Silent,
+            &Unseen(progress),
         )?;
         for item in &checklist.items {
             *chosen.entry(item.text.clone()).or_default() += 1;

@@ -2,7 +2,7 @@
 
 use super::arms::{self, HeldOut, Results};
 use super::tasks::Task;
-use crate::agentscore::report::roc_figure;
+use crate::agentscore::report::{net_benefit_figure, roc_figure};
 use crate::agentscore::{Config, DataProposer, decision_curve, fit};
 use metier_core::evidence::{Axes, BarGroup, Line};
 use metier_core::{Figure, Lab, Plot, Result};
@@ -99,26 +99,9 @@ fn curve(task: &Task, results: &Results) -> Figure {
         let risks: Vec<f64> = results.pooled.iter().map(pick).collect();
         decision_curve(&risks, &y)
     };
-    let (ours, logistic) = (of(&|row| row.risk), of(&|row| row.chance));
-    // Beyond the share of cases, acting on all is off the scale.
-    let shown = ours.iter().position(|point| point.all < -0.1).unwrap_or(ours.len());
-    let x: Vec<f64> = ours[..shown].iter().map(|point| point.threshold).collect();
-    let line = |name: &str, values: Vec<f64>| Line::new(name, x.clone(), values);
-    let benefit = |points: &[crate::agentscore::NetBenefit]| {
-        points[..shown].iter().map(|point| point.checklist).collect::<Vec<f64>>()
-    };
-    Figure::new(
-        "decision-curve",
+    net_benefit_figure(
         format!("Decision curve: {}", task.name),
-        Plot::Lines {
-            axes: Axes::new("risk at which one would act", "net benefit"),
-            lines: vec![
-                line("checklist", benefit(&ours)),
-                line("logistic regression", benefit(&logistic)),
-                line("act on all", ours[..shown].iter().map(|point| point.all).collect()),
-                line("act on none", vec![0.0; shown]),
-            ],
-        },
+        &[("checklist", &of(&|row| row.risk)), ("logistic regression", &of(&|row| row.chance))],
     )
     .caption("Out-of-fold risks. Higher is better; acting on none is zero.")
 }

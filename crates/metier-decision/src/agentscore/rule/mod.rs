@@ -4,6 +4,8 @@ mod check;
 mod truth;
 mod words;
 
+pub(crate) use truth::{said_no, said_yes};
+
 use metier_core::{Error, Result};
 use metier_data::format_number;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -288,6 +290,15 @@ impl Rule {
                 1u8.saturating_add(rules.iter().map(Rule::depth).max().unwrap_or(0))
             }
             _ => 0,
+        }
+    }
+
+    /// Whether a part of it stands for a number that depends on the rows, as quantiles do.
+    pub fn is_relative(&self) -> bool {
+        match self {
+            Rule::Z { .. } | Rule::Quantile { .. } => true,
+            Rule::Logic { rules, .. } => rules.iter().any(Rule::is_relative),
+            _ => false,
         }
     }
 

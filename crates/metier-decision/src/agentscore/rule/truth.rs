@@ -80,17 +80,25 @@ fn is_in(column: &Column, values: &[String]) -> Vec<bool> {
     }
 }
 
-// Words that mean yes, in lower case.
+// In lower case.
 const YES: [&str; 7] = ["yes", "true", "present", "positive", "y", "t", "1"];
+const NO: [&str; 7] = ["no", "false", "absent", "negative", "n", "f", "0"];
+
+/// Whether a word means yes.
+pub(crate) fn said_yes(word: &str) -> bool {
+    YES.iter().any(|yes| word.trim().eq_ignore_ascii_case(yes))
+}
+
+/// Whether a word means no.
+pub(crate) fn said_no(word: &str) -> bool {
+    NO.iter().any(|no| word.trim().eq_ignore_ascii_case(no))
+}
 
 fn is_true(column: &Column) -> Vec<bool> {
     match &column.values {
-        Values::Number(numbers) => numbers.iter().map(|&x| !x.is_nan() && x != 0.0).collect(),
-        Values::Text(texts) => texts
-            .iter()
-            .map(|text| {
-                text.as_ref().is_some_and(|text| YES.contains(&text.trim().to_lowercase().as_str()))
-            })
-            .collect(),
+        Values::Number(numbers) => numbers.iter().map(|&x| x.is_finite() && x != 0.0).collect(),
+        Values::Text(texts) => {
+            texts.iter().map(|text| text.as_deref().is_some_and(said_yes)).collect()
+        }
     }
 }

