@@ -3,11 +3,12 @@
 use super::choose::Proof;
 use super::config::Config;
 use super::dictionary::Dictionary;
+use super::honest::Honest;
 use super::risk::RiskTable;
 use super::rule::Rule;
 use super::screening::Verdict;
 use super::threshold::Threshold;
-use super::validation::{Honest, Validation};
+use super::validation::Validation;
 use metier_core::Result;
 use metier_data::Frame;
 use serde::{Deserialize, Serialize};

@@ -20,11 +20,13 @@ mod config;
 mod dictionary;
 mod evidence;
 mod fit;
+mod honest;
 mod proposer;
 mod quantile;
 mod reference;
 mod report;
 mod risk;
+mod robustness;
 mod rule;
 mod saved;
 mod screening;
@@ -43,21 +45,20 @@ pub use config::Config;
 pub use dictionary::{Dictionary, Entry, Kind, Monotone};
 pub use evidence::AgentScore;
 pub use fit::{NothingPassed, fit, fit_with};
+pub use honest::{Honest, by_items, cross_validate};
 pub use proposer::{
     Attempt, DataProposer, Feedback, FileProposer, LlmConfig, LlmProposer, LlmStats, MixedProposer,
     Origin, Proposer, Source,
 };
 pub use reference::{PointScore, Reference, Term};
 pub use risk::{Risk, RiskTable, wilson};
+pub use robustness::{Missing, without_columns};
 pub use rule::{Direction, Expr, Join, Op, Rule};
 pub use screening::{Candidate, Pool, Screening, Tau, Verdict, jaccard, rule_auroc};
 pub use select::Selector;
 pub use split::{folds, holdout};
 pub use threshold::{Confusion, Threshold};
-pub use validation::{
-    Calibration, Comparison, Estimate, Honest, NetBenefit, Validation, cross_validate,
-    decision_curve,
-};
+pub use validation::{Calibration, Comparison, Estimate, NetBenefit, Validation, decision_curve};
 pub use view::{AggregateView, Feature, Level, Summary};
 
 use metier_core::Card;

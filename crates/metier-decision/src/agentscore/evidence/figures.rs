@@ -2,7 +2,7 @@
 
 use super::arms::{self, HeldOut, Results};
 use super::tasks::Task;
-use crate::agentscore::report::{net_benefit_figure, roc_figure};
+use crate::agentscore::report::{by_items_figure, net_benefit_figure, roc_figure};
 use crate::agentscore::{Config, DataProposer, decision_curve, fit};
 use metier_core::evidence::{Axes, BarGroup, Line};
 use metier_core::{Figure, Lab, Plot, Result};
@@ -48,19 +48,9 @@ fn by_task(results: &Results) -> Figure {
 }
 
 fn by_m(results: &Results) -> Figure {
-    let x: Vec<f64> = (1..=10).map(f64::from).collect();
-    let lines = results
-        .tasks
-        .iter()
-        .zip(&results.by_m)
-        .map(|(task, values)| Line::new(task.clone(), x.clone(), values.clone()))
-        .collect();
-    Figure::new(
-        "auroc-by-items",
-        "How many items are worth asking",
-        Plot::Lines { axes: Axes::new("items on the card", "held-out AUROC"), lines },
-    )
-    .caption("Mean of five folds; the paper's default is six items.")
+    let tables: Vec<(String, Vec<f64>)> =
+        results.tasks.iter().cloned().zip(results.by_m.iter().cloned()).collect();
+    by_items_figure(&tables).caption("Mean of five folds; the paper's default is six items.")
 }
 
 fn robustness(results: &Results) -> Figure {

@@ -663,6 +663,7 @@ fn the_card_says_what_it_has_to() {
         sensitivity: 0.7,
         specificity: 0.7,
         chosen: Vec::new(),
+        by_items: Vec::new(),
     });
     assert!(checklist.to_text().contains("0.800 cross-validated (0.750 to 0.850)"));
 }
@@ -760,9 +761,18 @@ fn a_validation_is_a_page_with_the_old_score_beside() {
     assert!(page.contains("<h1>Validation: Checklist for death &lt;1 year</h1>"), "{page}");
     assert!(page.contains(&format!("AUROC {:.3} (", judged.auroc)), "{page}");
     assert!(page.contains("age &amp; more: 0."), "{page}");
-    for figure in ["ROC curve", "Calibration", "Decision curve"] {
+    for figure in ["ROC curve", "Calibration", "Decision curve", "When columns are not at hand"] {
         assert!(page.contains(figure), "{figure}");
     }
+    assert!(!page.contains("How many items"));
+    let mut counted = checklist.clone();
+    let mut fresh = |_| Ok(Box::new(DataProposer::single()) as Box<dyn Proposer>);
+    let config = Config::default();
+    let mut honest = cross_validate(&frame, &y, &mut fresh, &config, 5, &Silent).unwrap();
+    honest.by_items = by_items(&frame, &y, &mut fresh, &config, 3, 5, &Silent).unwrap();
+    assert_eq!(honest.by_items.len(), 3);
+    counted.honest = Some(honest);
+    assert!(judged.to_html(&counted).contains("How many items are worth asking"));
     // Nothing is fetched: addresses are names of formats only.
     assert_eq!(page.matches("http").count(), page.matches("http://www.w3.org/").count());
     assert!(!plain.to_html(&checklist).contains("age &amp; more"));
@@ -806,6 +816,19 @@ fn another_table_is_validated_with_a_score_beside() {
     let comparison = validation.comparison.unwrap();
     assert!(comparison.difference > 0.0 && comparison.interval[0] <= comparison.difference);
     assert_eq!(validation.calibration.iter().map(|c| c.rows).sum::<u64>(), 250);
+    // Nothing missing is what was judged, everything missing tells nobody apart.
+    let (whole, none) = (&validation.missing[0], validation.missing.last().unwrap());
+    assert_eq!(
+        (whole.auroc, whole.least, whole.most),
+        (validation.auroc, whole.auroc, whole.auroc)
+    );
+    assert!(none.columns >= 2 && none.auroc == 0.5, "{none:?}");
+    assert!(
+        validation
+            .missing
+            .iter()
+            .all(|at| at.least <= at.auroc + 1e-12 && at.auroc <= at.most + 1e-12)
+    );
     let all = &validation.decision_curve[9];
     let cases = validation.cases as f64;
     assert!((all.all - (cases - (250.0 - cases) / 9.0) / 250.0).abs() < 1e-12);
