@@ -70,7 +70,7 @@ fn learn_print_apply_validate_and_audit() {
     let judged = score(at, &[&arguments[..], &["--report", "page.html"]].concat()).success();
     let page = fs::read_to_string(at.join("page.html")).unwrap();
     assert!(page.starts_with("<!doctype html>") && page.contains("<title>Validation: "), "{page}");
-    assert_eq!(page.matches("<svg").count(), 3);
+    assert_eq!(page.matches("<svg").count(), 4);
     let report = stdout(&judged);
     assert!(report.starts_with("300 rows, ") && report.contains("\nage: AUROC "), "{report}");
 
@@ -180,4 +180,99 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
     fs::write(at.join("broken.json"), "{}").unwrap();
     let run = score(at, &["card", "broken.json"]).code(2);
     assert!(stderr(&run).contains("no saved score"), "{}", stderr(&run));
+}
+
+fn json(line: &str) -> serde_json::Value {
+    serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
+}
+
+#[test]
+fn where_json_is_asked_for_results_are_json() {
+    let folder = cohort();
+    let at = folder.path();
+    let run = |arguments: &[&str]| {
+        stdout(&score(at, &[arguments, &["--format", "json"]].concat()).success())
+    };
+    let learnt = run(&["fit", "cohort.csv", "--outcome", "death", "--out", "score.json"]);
+    let learnt = json(learnt.trim_end());
+    let items = learnt["items"].as_array().unwrap().len();
+
+    let rows = run(&["apply", "score.json", "cohort.csv"]);
+    assert_eq!(rows.lines().count(), 300);
+    let first = json(rows.lines().next().unwrap());
+    assert!(first["points"].as_u64().unwrap() <= items as u64, "{first}");
+    assert!(first["ward"].is_string() && first["risk"].is_number(), "{first}");
+    let summary =
+        json(run(&["apply", "score.json", "cohort.csv", "--out", "scored.csv"]).trim_end());
+    assert_eq!((&summary["rows"], &summary["file"]), (&300.into(), &"scored.csv".into()));
+    assert!(at.join("scored.csv").exists());
+
+    let card = json(run(&["card", "score.json"]).trim_end());
+    assert_eq!(card["theta"], learnt["theta"]);
+    assert_eq!(card["items"].as_array().unwrap().len(), items);
+    assert_eq!(card["risk"].as_array().unwrap().len(), items + 1);
+    assert_eq!(
+        json(&run(&["card", "score.json", "--as", "fhir"]))["resourceType"],
+        "Questionnaire"
+    );
+    let saved = json(run(&["card", "score.json", "--as", "pdf", "--out", "card.pdf"]).trim_end());
+    assert_eq!(saved["file"], "card.pdf");
+    let refused = score(at, &["card", "score.json", "--as", "html", "--format", "json"]).code(2);
+    assert!(stderr(&refused).contains("this form of the card is no JSON"), "{}", stderr(&refused));
+
+    let judged = json(run(&["validate", "score.json", "cohort.csv"]).trim_end());
+    assert_eq!(judged["missing"][0]["auroc"], judged["auroc"]);
+    let audit = run(&["audit", "score.json"]);
+    let chosen = audit.lines().filter(|line| json(line)["on_card"] == true).count();
+    assert_eq!(chosen, items);
+}
+
+#[test]
+fn a_program_solves_what_it_can_in_its_time_and_says_how_far_off_it_may_be() {
+    let folder = cohort();
+    let at = folder.path();
+    let fit = ["fit", "cohort.csv", "--outcome", "death", "--folds", "0"];
+    let run = |arguments: &[&str]| stdout(&score(at, &[&fit[..], arguments].concat()).success());
+    let solved = run(&["--select", "mip", "--seconds", "0.3", "--max-per-feature", "1"]);
+    assert!(solved.contains("balanced error 0."), "{solved}");
+    assert_eq!(solved.matches("age ").count(), 1, "{solved}");
+    let exact = run(&["--select", "exact", "--nodes", "1", "--exact-pool", "9", "--rules", "4"]);
+    assert!(exact.contains("AUROC 0.") && exact.contains(" rules"), "{exact}");
+    for (flag, value) in
+        [("--seconds", "-1"), ("--nodes", "0"), ("--exact-pool", "0"), ("--tau", "nan")]
+    {
+        let refused =
+            score(at, &[&fit[..], &["--select", "mip", &format!("{flag}={value}")]].concat());
+        let error = stderr(&refused.code(2));
+        assert!(error.contains(flag.trim_start_matches('-')), "{flag}: {error}");
+    }
+}
+
+#[test]
+fn how_many_items_are_worth_asking_is_told_where_asked_for() {
+    let folder = cohort();
+    let at = folder.path();
+    let fit = ["fit", "cohort.csv", "--outcome", "death", "--out", "score.json"];
+    let told = stdout(&score(at, &[&fit[..], &["--by-items", "3"]].concat()).success());
+    assert!(told.contains("items at most   AUROC cross-validated"), "{told}");
+    score(at, &["validate", "score.json", "cohort.csv", "--report", "page.html"]).success();
+    let page = fs::read_to_string(at.join("page.html")).unwrap();
+    assert!(page.contains("How many items are worth asking?"));
+    let error =
+        stderr(&score(at, &[&fit[..], &["--by-items", "3", "--folds", "0"]].concat()).code(2));
+    assert!(error.contains("no folds to compare"), "{error}");
+}
+
+#[test]
+fn a_score_changed_by_hand_is_refused() {
+    let folder = cohort();
+    let at = folder.path();
+    score(at, &["fit", "cohort.csv", "--outcome", "death", "--out", "score.json"]).success();
+    let mut saved = json(&fs::read_to_string(at.join("score.json")).unwrap());
+    saved["theta"] = 0.into();
+    fs::write(at.join("score.json"), saved.to_string()).unwrap();
+    for verb in [&["card", "score.json"][..], &["apply", "score.json", "cohort.csv"]] {
+        let error = stderr(&score(at, verb).code(2));
+        assert!(error.contains("acts at 0 points") && error.contains("score.json"), "{error}");
+    }
 }

@@ -58,24 +58,38 @@ pub fn at_horizon(
     let times = frame.numbers(time)?;
     let mut kept = (Vec::new(), Vec::new());
     for (row, (&event, &time)) in events.iter().zip(times).enumerate() {
-        let label = match (event, time <= horizon) {
-            (1, true) => 1,
-            _ if time > horizon => 0,
-            _ => continue,
-        };
-        kept.0.push(row);
-        kept.1.push(label);
+        if let Some(label) = label_at(event == 1, time, horizon) {
+            kept.0.push(row);
+            kept.1.push(label);
+        }
     }
     Ok(kept)
+}
+
+/// The label of one row at a horizon; none for who left before it without an event.
+pub(super) fn label_at(event: bool, time: f64, horizon: f64) -> Option<u8> {
+    match (event, time <= horizon) {
+        (true, true) => Some(1),
+        _ if time > horizon => Some(0),
+        _ => None,
+    }
+}
+
+pub(super) fn one_label_per_row(frame: &Frame, y: &[u8]) -> Result<()> {
+    if y.len() == frame.height() {
+        return Ok(());
+    }
+    Err(Error::usage(format!("{} labels for {} rows", y.len(), frame.height())))
 }
 
 /// Checks that there is something to learn.
 ///
 /// # Errors
-/// One class only; fewer than ten events per class unless `force`.
+/// No rows, or labels for others; one class only; fewer than ten events per class unless `force`.
 pub fn classes(frame: &Frame, y: &[u8], force: bool) -> Result<()> {
-    if y.len() != frame.height() {
-        return Err(Error::usage(format!("{} labels for {} rows", y.len(), frame.height())));
+    one_label_per_row(frame, y)?;
+    if y.is_empty() {
+        return Err(frame.error("there are no rows to learn from"));
     }
     let cases = y.iter().filter(|&&label| label == 1).count();
     let others = y.len() - cases;

@@ -1,7 +1,8 @@
 //! The data dictionary: what the columns mean, and what a card may ask about them.
 
+use super::rule::{said_no, said_yes};
 use metier_core::{Error, Result};
-use metier_data::Frame;
+use metier_data::{Column, Frame, Values, format_number};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -67,11 +68,11 @@ pub enum Monotone {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// A quantity.
+    /// A quantity, even when it has two values only.
     Number,
     /// One of several names, even when they are written as numbers.
     Category,
-    /// Yes or no.
+    /// Yes or no: 0 and 1, or words such as `yes` and `absent`.
     Binary,
 }
 
@@ -88,12 +89,21 @@ impl Dictionary {
                  type (number, category or binary) and use; and `derived: [a / b]`",
             )
         })?;
-        for (name, entry) in &dictionary.columns {
+        dictionary.validate()?;
+        Ok(dictionary)
+    }
+
+    /// Checks the values by themselves, without a table.
+    ///
+    /// # Errors
+    /// An input error that names the column at fault.
+    pub fn validate(&self) -> Result<()> {
+        for (name, entry) in &self.columns {
             if entry.step.is_some_and(|step| !(step > 0.0 && step.is_finite())) {
                 return Err(Error::input("step has to be above zero").in_field(name));
             }
         }
-        Ok(dictionary)
+        Ok(())
     }
 
     /// Reads a dictionary from a YAML file.
@@ -105,12 +115,24 @@ impl Dictionary {
         Self::parse(&text).map_err(|error| error.in_file(path))
     }
 
-    /// Checks that the table has the columns it speaks of.
+    /// Checks that the table has the columns it speaks of, of the types it gives them.
+    ///
+    /// ```
+    /// use metier_data::{Column, Frame};
+    /// use metier_decision::agentscore::Dictionary;
+    /// let dictionary = Dictionary::parse("columns: {fever: {type: binary}}")?;
+    /// let table = Frame::new(vec![Column::text("fever", [Some("yes"), Some("a little")])])?;
+    /// let error = dictionary.check(&table).unwrap_err();
+    /// assert_eq!(error.message(), "`a little` is neither yes nor no");
+    /// # Ok::<(), metier_core::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// An input error that names the nearest columns.
+    /// An input error that names the nearest columns, or the first value that is not of the type.
     pub fn check(&self, frame: &Frame) -> Result<()> {
-        self.columns.keys().try_for_each(|name| frame.column(name).map(drop))?;
+        for (name, entry) in &self.columns {
+            fits(frame, frame.column(name)?, entry.kind)?;
+        }
         self.derived.iter().try_for_each(|expr| {
             frame.numbers(&expr.a)?;
             frame.numbers(&expr.b).map(drop)
@@ -147,6 +169,49 @@ impl Dictionary {
             Some(step) => tidy((value / step).round() * step),
             None => two_digits(value),
         }
+    }
+}
+
+// Categories are whatever a column holds.
+fn fits(frame: &Frame, column: &Column, kind: Option<Kind>) -> Result<()> {
+    let wrong = |row: usize, message: String, right: &str| {
+        Err(frame
+            .error_at(row, &column.name, message)
+            .help(format!("the dictionary gives it {right}; correct the value or the type")))
+    };
+    match (kind, &column.values) {
+        (Some(Kind::Number), Values::Text(texts)) => {
+            let text = texts.iter().enumerate().find_map(|(row, text)| Some((row, text.as_ref()?)));
+            match text {
+                Some((row, text)) => wrong(row, format!("`{text}` is no number"), "type number"),
+                None => Ok(()),
+            }
+        }
+        (Some(Kind::Binary), Values::Number(values)) => {
+            let strange = |value: &f64| value.is_finite() && *value != 0.0 && *value != 1.0;
+            match values.iter().position(strange) {
+                Some(row) => wrong(
+                    row,
+                    format!("{} is neither 0 nor 1", format_number(values[row])),
+                    "type binary",
+                ),
+                None => Ok(()),
+            }
+        }
+        (Some(Kind::Binary), Values::Text(texts)) => {
+            let strange = |text: &&String| !said_yes(text) && !said_no(text);
+            let found = texts
+                .iter()
+                .enumerate()
+                .find_map(|(row, text)| Some((row, text.as_ref().filter(strange)?)));
+            match found {
+                Some((row, text)) => {
+                    wrong(row, format!("`{text}` is neither yes nor no"), "type binary")
+                }
+                None => Ok(()),
+            }
+        }
+        _ => Ok(()),
     }
 }
 

@@ -9,7 +9,7 @@ mod tasks;
 pub(super) use external::{german, npi};
 
 use super::CARD;
-use metier_core::{Bar, Card, Cell, Claim, Finding, Lab, Method, Result, Samples, Scale, Table};
+use metier_core::{Bar, Card, Cell, Claim, Finding, Lab, Method, Result, Samples, Scale};
 
 /// The method with its experiment.
 #[derive(Clone, Copy, Debug, Default)]
@@ -110,10 +110,6 @@ impl Method for AgentScore {
         }
         Ok(finding)
     }
-}
-
-fn table(title: &str, columns: Vec<String>) -> Table {
-    Table::new(title, columns)
 }
 
 fn number(value: f64) -> Cell {

@@ -1,129 +1,18 @@
 //! Learning a checklist: split, propose, verify, choose, set the action line.
 
 use super::bitset::{Layout, Part};
-use super::checklist::{Checklist, Item, RiskTable, Threshold, Training};
-use super::dictionary::Dictionary;
+use super::checklist::{Checklist, Item, Training};
+use super::choose::{Chosen, choose};
+use super::config::Config;
 use super::proposer::{Feedback, Proposer};
-use super::screening::{Pool, Screening, Verdict};
-use super::select::{Choice, Covering, Selector, beam, exact, greedy, mip};
+use super::risk::RiskTable;
+use super::screening::Pool;
 use super::view::AggregateView;
 use super::{checks, split};
 use crate::auroc::Histogram;
 use metier_core::{Error, Progress, Result, Silent};
 use metier_data::Frame;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-
-/// How a checklist is learnt. The defaults are the paper's where it is consistent.
-///
-/// ```
-/// use metier_decision::agentscore::Config;
-/// assert_eq!(Config::default().m, 6);
-/// assert!(Config { m: 0, ..Config::default() }.validate().is_err());
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Config {
-    /// How many rules a checklist holds at most.
-    pub m: usize,
-    /// What a rule has to pass.
-    pub screening: Screening,
-    /// How deep logical rules may nest.
-    pub depth: u8,
-    /// How many rules may ask about one column.
-    pub max_per_feature: usize,
-    /// How rules are chosen.
-    pub selector: Selector,
-    /// The width of the beam.
-    pub beam: usize,
-    /// How many checklists the exact selector looks at.
-    pub nodes: u64,
-    /// How many kept rules the exact and the MIP selector choose from.
-    pub exact_pool: usize,
-    /// How long the MIP solver may take, in seconds.
-    pub seconds: f64,
-    /// What the action line is for.
-    pub objective: Threshold,
-    /// The rows that rules are chosen on, and that risks and the action line are read from.
-    pub choose_on: Part,
-    /// How many rounds of proposals at most.
-    pub rounds: usize,
-    /// How often a language model may refine its choice.
-    pub refine: usize,
-    /// The share of rows that confirm rules (`D_val`).
-    pub validation: f64,
-    /// What is predicted, for the card and for the search of leaks.
-    pub outcome: String,
-    /// The column that tells whose rows belong together.
-    pub group: Option<String>,
-    /// Columns that are used although they look like leaks.
-    pub allow: Vec<String>,
-    /// Whether to go on with fewer than ten events per class.
-    pub force: bool,
-    /// Names, units, steps and directions of the columns.
-    pub dictionary: Dictionary,
-    /// Seed of the split.
-    pub seed: u64,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            m: 6,
-            screening: Screening::default(),
-            depth: 1,
-            max_per_feature: 2,
-            selector: Selector::Beam,
-            beam: 10,
-            nodes: 2_000_000,
-            exact_pool: 40,
-            seconds: 20.0,
-            objective: Threshold::Youden,
-            choose_on: Part::All,
-            rounds: 100,
-            refine: 10,
-            validation: 0.2,
-            outcome: "outcome".into(),
-            group: None,
-            allow: Vec::new(),
-            force: false,
-            dictionary: Dictionary::default(),
-            seed: 0,
-        }
-    }
-}
-
-impl Config {
-    /// Checks the values.
-    ///
-    /// # Errors
-    /// A usage error that names the one at fault.
-    pub fn validate(&self) -> Result<()> {
-        let wrong = |field: &str, message: &str| Err(Error::usage(message).in_field(field));
-        if self.m == 0 || self.m > 20 {
-            return wrong("rules", "a checklist holds between 1 and 20 rules");
-        }
-        if self.max_per_feature == 0 {
-            return wrong("max-per-feature", "at least one rule per column");
-        }
-        if self.beam == 0 {
-            return wrong("beam", "the beam is at least one wide");
-        }
-        if self.depth > 3 {
-            return wrong("depth", "nobody reads logic deeper than 3");
-        }
-        if !(0.0..=0.5).contains(&self.validation) {
-            return wrong("validation", "the validation share lies between 0 and 0.5");
-        }
-        if self.choose_on == Part::Validation {
-            return wrong("choose_on", "rules are chosen on the construction rows or on all");
-        }
-        if !(0.0..=1.0).contains(&self.screening.rho) {
-            return wrong("rho", "a similarity lies between 0 and 1");
-        }
-        self.objective.validate()
-    }
-}
 
 /// Learns a checklist from a table of columns and a label 0 or 1 per row.
 ///
@@ -186,6 +75,7 @@ pub fn fit_with(
     view.outcome.clone_from(&config.outcome);
     view.m = config.m;
     view.depth = config.depth;
+    view.max_per_feature = config.max_per_feature;
 
     // Without validation rows there is nothing to confirm on.
     let mut screening = config.screening.clone();
@@ -212,8 +102,10 @@ pub fn fit_with(
         return Err(nothing_passed(&pool));
     }
 
-    let chosen = choose(&pool, &layout, &view, proposer, config)?;
-    let rules: Vec<_> = chosen.iter().map(|&place| &pool.kept[place]).collect();
+    progress.begin("choosing rules", None);
+    let Chosen { places, proof } = choose(&pool, &layout, &view, proposer, config, progress)?;
+    progress.finish();
+    let rules: Vec<_> = places.iter().map(|&place| &pool.kept[place]).collect();
     let mut scores = vec![0u8; y.len()];
     for candidate in &rules {
         layout.unpack(&candidate.bits, |row, bit| scores[row] += u8::from(bit));
@@ -223,6 +115,14 @@ pub fn fit_with(
         let pick = |values: &[u8]| rows.iter().map(|&row| values[row]).collect::<Vec<u8>>();
         Histogram::of(&pick(&scores), &pick(y), rules.len())
     };
+    warnings.extend(rules.iter().filter_map(|kept| {
+        let proposed = pool.as_proposed(&kept.rule)?.words(&config.dictionary);
+        let rounded = kept.rule.words(&config.dictionary);
+        Some(format!(
+            "`{proposed}` is rounded to `{rounded}`; give the column a finer step in the dictionary \
+             to keep it"
+        ))
+    }));
     let histogram = of(config.choose_on);
     let theta = config.objective.theta(&histogram);
     let items = rules
@@ -262,6 +162,7 @@ pub fn fit_with(
             kept: pool.kept.len(),
             invalid: proposer.invalid(),
         },
+        proof,
         honest: None,
         dictionary: config.dictionary.clone(),
         excluded: reasons,
@@ -272,72 +173,36 @@ pub fn fit_with(
     })
 }
 
-fn choose(
-    pool: &Pool<'_>,
-    layout: &Layout,
-    view: &AggregateView,
-    proposer: &mut dyn Proposer,
-    config: &Config,
-) -> Result<Vec<usize>> {
-    let all: Vec<_> = pool.kept.iter().map(|kept| (&kept.rule, &kept.bits)).collect();
-    let choice =
-        |rules: &[_], part| Choice::new(rules, layout, part, config.m, config.max_per_feature);
-    // What enumerates looks at the best rules by themselves.
-    let best = || {
-        let mut places: Vec<usize> = (0..all.len()).collect();
-        places.sort_by(|&a, &b| {
-            pool.kept[b].construction.total_cmp(&pool.kept[a].construction).then(a.cmp(&b))
-        });
-        places.truncate(config.exact_pool);
-        places.sort_unstable();
-        places
-    };
-    match config.selector {
-        Selector::Beam => Ok(beam(&choice(&all, config.choose_on), config.beam)),
-        Selector::Greedy => Ok(greedy(&choice(&all, config.choose_on))),
-        Selector::Exact => {
-            let places = best();
-            let rules: Vec<_> = places.iter().map(|&place| all[place]).collect();
-            let choice = choice(&rules, config.choose_on);
-            let found = exact(&choice, &beam(&choice, config.beam), config.nodes);
-            Ok(found.chosen.into_iter().map(|place| places[place]).collect())
-        }
-        Selector::Mip => {
-            let places = best();
-            let rules: Vec<_> = places.iter().map(|&place| all[place]).collect();
-            let problem = Covering::of(&choice(&rules, config.choose_on));
-            let solved = mip(&problem, config.seconds)?;
-            Ok(solved.chosen.into_iter().map(|place| places[place]).collect())
-        }
-        Selector::Llm => {
-            let kept: Vec<Verdict> =
-                pool.verdicts.iter().filter(|verdict| verdict.kept).cloned().collect();
-            let judge = choice(&all, Part::Validation);
-            let mut tried: Vec<(Vec<usize>, f64)> = Vec::new();
-            for _ in 0..=config.refine {
-                match proposer.construct(view, &kept, &tried)? {
-                    Some(places) => {
-                        let value = judge.auroc(&places);
-                        tried.push((places, value));
-                    }
-                    None => break,
-                }
-            }
-            // The first of the best, so that refining has to improve to count.
-            let mut best: Option<&(Vec<usize>, f64)> = None;
-            for attempt in &tried {
-                if best.is_none_or(|best| attempt.1 > best.1) {
-                    best = Some(attempt);
-                }
-            }
-            best.map(|attempt| attempt.0.clone()).ok_or_else(|| {
-                Error::usage("the proposer made no choice").help(
-                    "the selector `llm` needs a proposer that asks a language model, and calls left to ask it",
-                )
-            })
-        }
+/// What an error of [`fit`] was caused by when no rule passed the screening.
+///
+/// ```
+/// use metier_data::{Column, Frame};
+/// use metier_decision::agentscore::{Config, DataProposer, NothingPassed, fit};
+/// // A coin says nothing about another.
+/// let coin: Vec<f64> = (0..400).map(|i| f64::from(i % 2)).collect();
+/// let y: Vec<u8> = (0..400).map(|i| u8::from(i % 4 < 2)).collect();
+/// let table = Frame::new(vec![Column::number("coin", coin)])?;
+/// let error = fit(&table, &y, &mut DataProposer::default(), &Config::default()).unwrap_err();
+/// assert!(NothingPassed::caused(&error));
+/// # Ok::<(), metier_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NothingPassed;
+
+impl NothingPassed {
+    /// Whether this was the cause.
+    pub fn caused(error: &Error) -> bool {
+        std::error::Error::source(error).is_some_and(|source| source.is::<Self>())
     }
 }
+
+impl std::fmt::Display for NothingPassed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("no rule passes the screening")
+    }
+}
+
+impl std::error::Error for NothingPassed {}
 
 fn nothing_passed(pool: &Pool<'_>) -> Error {
     let near = pool.near_misses(10);
@@ -361,4 +226,5 @@ fn nothing_passed(pool: &Pool<'_>) -> Error {
         refused.concat()
     ))
     .help("lower --tau, or give columns that say more about the outcome")
+    .caused_by(NothingPassed)
 }

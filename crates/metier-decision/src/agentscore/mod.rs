@@ -13,41 +13,52 @@
 pub mod baselines;
 mod bitset;
 mod card;
-pub mod checklist;
+mod checklist;
 pub mod checks;
+mod choose;
+mod config;
 mod dictionary;
 mod evidence;
 mod fit;
+mod honest;
 mod proposer;
+mod quantile;
 mod reference;
 mod report;
+mod risk;
+mod robustness;
 mod rule;
+mod saved;
 mod screening;
 pub mod select;
 mod split;
 #[cfg(test)]
 mod tests;
+mod threshold;
 mod validation;
 mod view;
 
 pub use bitset::{Bits, Layout, Part};
-pub use checklist::{Checklist, Confusion, Item, Risk, RiskTable, Threshold, Training};
+pub use checklist::{Checklist, Item, Training};
+pub use choose::{Goal, Proof};
+pub use config::Config;
 pub use dictionary::{Dictionary, Entry, Kind, Monotone};
 pub use evidence::AgentScore;
-pub use fit::{Config, fit, fit_with};
+pub use fit::{NothingPassed, fit, fit_with};
+pub use honest::{Honest, by_items, cross_validate};
 pub use proposer::{
-    DataProposer, Feedback, FileProposer, LlmConfig, LlmProposer, LlmStats, MixedProposer, Origin,
-    Proposer, Source,
+    Attempt, DataProposer, Feedback, FileProposer, LlmConfig, LlmProposer, LlmStats, MixedProposer,
+    Origin, Proposer, Source,
 };
 pub use reference::{PointScore, Reference, Term};
+pub use risk::{Risk, RiskTable, wilson};
+pub use robustness::{Missing, without_columns};
 pub use rule::{Direction, Expr, Join, Op, Rule};
 pub use screening::{Candidate, Pool, Screening, Tau, Verdict, jaccard, rule_auroc};
 pub use select::Selector;
 pub use split::{folds, holdout};
-pub use validation::{
-    Calibration, Comparison, Estimate, Honest, NetBenefit, Validation, cross_validate,
-    decision_curve,
-};
+pub use threshold::{Confusion, Threshold};
+pub use validation::{Calibration, Comparison, Estimate, NetBenefit, Validation, decision_curve};
 pub use view::{AggregateView, Feature, Level, Summary};
 
 use metier_core::Card;

@@ -2,7 +2,7 @@
 //! right, and whether acting by it helps, in the order in which reports of prediction models are read.
 
 use super::card::{escape, html};
-use super::{Calibration, Checklist, Validation};
+use super::{Calibration, Checklist, Missing, NetBenefit, Validation};
 use metier_core::evidence::draw::{self, Size, Theme};
 use metier_core::evidence::{Axes, Line};
 use metier_core::{Figure, Plot};
@@ -57,7 +57,8 @@ impl Validation {
              <h2>Are its risks right?</h2>\n<p>Brier score {brier:.3}; {observed:.2} cases seen for each \
              one expected.</p>\n{calibration}\n\
              <table><thead>{point_head}</thead><tbody>{points}</tbody></table>\n\
-             <h2>Does acting by it help?</h2>\n{curve}\n{blind}\n\
+             <h2>Does acting by it help?</h2>\n{curve}\n\
+             <h2>When columns are not at hand</h2>\n{missing}\n{items_worth}{blind}\n\
              <p class=\"foot\">Intervals are of 95 %: bootstrap for AUROC, Wilson for shares. A missing \
              value counts as no.</p>\n</main></body></html>\n",
             heading = escape(&checklist.heading()),
@@ -72,6 +73,14 @@ impl Validation {
             calibration = picture(&self.calibration_figure()),
             point_head = head(&["points", "rows", "risk stated", "seen", "95 %"]),
             curve = picture(&self.curve_figure()),
+            missing = picture(&self.missing_figure()),
+            items_worth = checklist.honest.as_ref().map_or_else(String::new, |honest| {
+                if honest.by_items.is_empty() {
+                    return String::new();
+                }
+                let figure = by_items_figure(&[("checklist".into(), honest.by_items.clone())]);
+                format!("<h2>How many items are worth asking?</h2>\n{}\n", picture(&figure))
+            }),
             blind = if blind.is_empty() {
                 String::new()
             } else {
@@ -108,22 +117,66 @@ impl Validation {
     }
 
     fn curve_figure(&self) -> Figure {
-        // Beyond the share of cases, acting on all is off the scale.
-        let curve = &self.decision_curve;
-        let shown = curve.iter().position(|at| at.all < -0.1).unwrap_or(curve.len());
-        let x: Vec<f64> = curve[..shown].iter().map(|at| at.threshold).collect();
-        let line = |name: &str, y: Vec<f64>| Line::new(name, x.clone(), y);
-        let lines = vec![
-            line("checklist", curve[..shown].iter().map(|at| at.checklist).collect()),
-            line("act on all", curve[..shown].iter().map(|at| at.all).collect()),
-            line("act on none", vec![0.0; shown]),
-        ];
+        net_benefit_figure("Decision curve", &[("checklist", &self.decision_curve)])
+    }
+
+    fn missing_figure(&self) -> Figure {
+        let column = |pick: &dyn Fn(&Missing) -> f64| self.missing.iter().map(pick).collect();
+        let line = Line {
+            name: "checklist".into(),
+            x: column(&|at| at.columns as f64),
+            y: column(&|at| at.auroc),
+            low: column(&|at| at.least),
+            high: column(&|at| at.most),
+        };
         Figure::new(
-            "decision-curve",
-            "Decision curve",
-            Plot::Lines { axes: Axes::new("risk at which one would act", "net benefit"), lines },
+            "missing-columns",
+            "When columns are not at hand: the mean, the best and the worst case",
+            Plot::Lines {
+                axes: Axes::new("columns missing at the bedside", "AUROC"),
+                lines: vec![line],
+            },
         )
     }
+}
+
+/// AUROC by number of items, one line per table.
+pub(super) fn by_items_figure(tables: &[(String, Vec<f64>)]) -> Figure {
+    let lines = tables
+        .iter()
+        .map(|(name, values)| {
+            Line::new(name.clone(), (1..=values.len()).map(|m| m as f64).collect(), values.clone())
+        })
+        .collect();
+    Figure::new(
+        "auroc-by-items",
+        "How many items are worth asking",
+        Plot::Lines { axes: Axes::new("items on the card", "held-out AUROC"), lines },
+    )
+}
+
+/// Net benefits over each other, with those of acting on all and on none. All curves are of the same
+/// rows.
+pub(super) fn net_benefit_figure(
+    title: impl Into<String>,
+    curves: &[(&str, &[NetBenefit])],
+) -> Figure {
+    let first = curves.first().map_or(&[][..], |curve| curve.1);
+    // Beyond the share of cases, acting on all is off the scale.
+    let shown = first.iter().position(|at| at.all < -0.1).unwrap_or(first.len());
+    let x: Vec<f64> = first[..shown].iter().map(|at| at.threshold).collect();
+    let line = |name: &str, y: Vec<f64>| Line::new(name, x.clone(), y);
+    let mut lines: Vec<Line> = curves
+        .iter()
+        .map(|(name, curve)| line(name, curve.iter().take(shown).map(|at| at.checklist).collect()))
+        .collect();
+    lines.push(line("act on all", first[..shown].iter().map(|at| at.all).collect()));
+    lines.push(line("act on none", vec![0.0; shown]));
+    Figure::new(
+        "decision-curve",
+        title,
+        Plot::Lines { axes: Axes::new("risk at which one would act", "net benefit"), lines },
+    )
 }
 
 /// ROC curves over each other, with the diagonal of chance.

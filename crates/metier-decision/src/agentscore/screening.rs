@@ -80,14 +80,54 @@ impl Default for Screening {
     }
 }
 
+impl Screening {
+    /// Checks the values. A comparison with NaN is never true, so that a NaN would switch a test off
+    /// without a word.
+    ///
+    /// ```
+    /// use metier_decision::agentscore::{Screening, Tau};
+    /// let screening = Screening { tau: Tau::Fixed(f64::NAN), ..Screening::default() };
+    /// let error = screening.validate().unwrap_err();
+    /// assert_eq!(error.to_string(), "tau: the least AUROC of a rule lies between 0 and 1");
+    /// ```
+    ///
+    /// # Errors
+    /// A usage error that names the one at fault.
+    pub fn validate(&self) -> Result<()> {
+        let wrong = |field: &str, message: &str| Err(Error::usage(message).in_field(field));
+        let share = 0.0..=1.0;
+        let taus = match self.tau {
+            Tau::Fixed(tau) => [tau; 2],
+            Tau::Adaptive { cap, floor, .. } => [cap, floor],
+        };
+        if !taus.iter().all(|tau| share.contains(tau)) {
+            return wrong("tau", "the least AUROC of a rule lies between 0 and 1");
+        }
+        // Infinite where nothing is to be confirmed.
+        if self.slack.is_nan() || self.slack < 0.0 {
+            return wrong("slack", "how far the validation rows may fall short is 0 or more");
+        }
+        if !share.contains(&self.rho) {
+            return wrong("rho", "a similarity lies between 0 and 1");
+        }
+        if !share.contains(&self.gain) {
+            return wrong("gain", "a share of the cases lies between 0 and 1");
+        }
+        if self.most == 0 {
+            return wrong("most", "one rule at least has to be kept");
+        }
+        Ok(())
+    }
+}
+
 /// Why a rule was kept or refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// The rule, after quantiles have become numbers.
     pub rule: Rule,
-    /// AUROC on the construction rows; NaN (null) where it could not be computed.
+    /// AUROC on the construction rows; none where it could not be computed.
     pub construction: Option<f64>,
-    /// AUROC on the validation rows.
+    /// AUROC on the validation rows; none where it could not be computed.
     pub validation: Option<f64>,
     /// Whether it was kept.
     pub kept: bool,
@@ -124,6 +164,8 @@ pub struct Pool<'a> {
     seen: HashSet<String>,
     place: HashMap<String, usize>,
     families: HashMap<String, usize>,
+    // What was proposed, by what became of it at the bedside.
+    rounded: HashMap<String, Rule>,
 }
 
 /// `J+`: of the cases that satisfy either rule, the share that satisfies both.
@@ -165,7 +207,13 @@ impl<'a> Pool<'a> {
             seen: HashSet::new(),
             place: HashMap::new(),
             families: HashMap::new(),
+            rounded: HashMap::new(),
         }
+    }
+
+    /// The rule as it was proposed, where one of its cut-points had to be rounded.
+    pub fn as_proposed(&self, rule: &Rule) -> Option<&Rule> {
+        self.rounded.get(&rule.key())
     }
 
     /// Judges a batch of rules, best first. Only what passes every other test is put before the
@@ -180,9 +228,13 @@ impl<'a> Pool<'a> {
         progress: &dyn Progress,
     ) -> Result<()> {
         let mut rules: Vec<Rule> = Vec::with_capacity(batch.len());
-        for rule in batch {
-            let rule = self.view.resolve(rule);
-            if self.seen.insert(rule.key()) {
+        for proposed in batch {
+            let rule = self.view.resolve(proposed.clone());
+            let key = rule.key();
+            if rule != proposed && !proposed.is_relative() {
+                self.rounded.entry(key.clone()).or_insert(proposed);
+            }
+            if self.seen.insert(key) {
                 rules.push(rule);
             }
         }

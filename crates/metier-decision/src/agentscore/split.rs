@@ -1,14 +1,14 @@
 //! Splitting rows by what they hold rather than by where they stand, so that the order of the rows
 //! and columns that say nothing change nothing.
 
-use metier_core::Result;
+use metier_core::{Error, Result};
 use metier_data::{Frame, Values};
 
 /// The part of the rows held out for validation: about `share` of each class. Rows with the same
 /// label in the column `group` stay together.
 ///
 /// # Errors
-/// A group column that the table lacks.
+/// A share outside 0 to 1, labels that do not fit the table, or a group column that it lacks.
 pub fn holdout(
     frame: &Frame,
     y: &[u8],
@@ -16,6 +16,11 @@ pub fn holdout(
     share: f64,
     seed: u64,
 ) -> Result<Vec<bool>> {
+    if !(0.0..=1.0).contains(&share) {
+        return Err(Error::usage(format!("{share} is no share of the rows"))
+            .in_field("validation")
+            .help("a share lies between 0 and 1"));
+    }
     let units = units(frame, y, group, seed)?;
     let mut held = vec![false; y.len()];
     for class in [1, 0] {
@@ -30,8 +35,18 @@ pub fn holdout(
 
 /// The fold of each row, from 0: stratified by label, rows of one group together.
 ///
+/// ```
+/// use metier_data::{Column, Frame};
+/// use metier_decision::agentscore::folds;
+/// let table = Frame::new(vec![Column::number("x", vec![1.0, 2.0, 3.0, 4.0])])?;
+/// let fold = folds(&table, &[0, 1, 0, 1], None, 2, 0)?;
+/// assert_eq!(fold.iter().sum::<usize>(), 2);
+/// assert!(folds(&table, &[0, 1, 0, 1], None, 0, 0).is_err());
+/// # Ok::<(), metier_core::Error>(())
+/// ```
+///
 /// # Errors
-/// A group column that the table lacks.
+/// Fewer than two folds, labels that do not fit the table, or a group column that it lacks.
 pub fn folds(
     frame: &Frame,
     y: &[u8],
@@ -39,6 +54,9 @@ pub fn folds(
     count: usize,
     seed: u64,
 ) -> Result<Vec<usize>> {
+    if count < 2 {
+        return Err(Error::usage("a cross-validation needs at least two folds").in_field("folds"));
+    }
     let units = units(frame, y, group, seed ^ 0x5bf0_3635)?;
     let mut fold = vec![0; y.len()];
     for class in [1, 0] {
@@ -61,6 +79,7 @@ struct Unit {
 }
 
 fn units(frame: &Frame, y: &[u8], group: Option<&str>, seed: u64) -> Result<Vec<Unit>> {
+    super::checks::one_label_per_row(frame, y)?;
     let mut units: Vec<Unit> = match group {
         None => row_hashes(frame)
             .into_iter()

@@ -1,12 +1,12 @@
 //! How good a checklist is on rows that it has not seen.
 
-use super::checklist::{Checklist, Confusion, wilson};
-use super::fit::{Config, fit_with};
-use super::proposer::Proposer;
+use super::checklist::Checklist;
 use super::reference::Reference;
-use super::split;
+use super::risk::wilson;
+use super::robustness::{Missing, without_columns};
+use super::threshold::Confusion;
 use crate::auroc::{Histogram, auroc, bootstrap, bootstrap_difference, roc};
-use metier_core::{Error, Progress, Result};
+use metier_core::Result;
 use metier_data::Frame;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +36,8 @@ pub struct Validation {
     pub roc: Vec<[f64; 2]>,
     /// Net benefit of acting by the checklist, on all and on none.
     pub decision_curve: Vec<NetBenefit>,
+    /// What is left when columns that the items ask about are not at hand, by their number.
+    pub missing: Vec<Missing>,
     /// Rows that rules were blind to, by reason.
     pub blind: Vec<(String, usize)>,
     /// Beside another score, where one was given.
@@ -143,6 +145,7 @@ impl Validation {
             calibration,
             roc: roc(&scores, y),
             decision_curve: decision_curve(&risks, y),
+            missing: without_columns(checklist, table, y, seed)?,
             blind: checklist.blind_spots(table),
             comparison: None,
         })
@@ -199,91 +202,4 @@ pub fn decision_curve(risks: &[f64], y: &[u8]) -> Vec<NetBenefit> {
             }
         })
         .collect()
-}
-
-/// What to expect on new rows: every step of learning repeated inside each fold of a cross
-/// validation, so that nothing is judged on what it was chosen by.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Honest {
-    /// AUROC in each fold.
-    pub folds: Vec<f64>,
-    /// Their mean.
-    pub auroc: f64,
-    /// The bootstrap 95 % interval of the AUROC over all rows, each scored by the checklist that
-    /// did not see it.
-    pub interval: [f64; 2],
-    /// Sensitivity of all decisions.
-    pub sensitivity: f64,
-    /// Specificity of all decisions.
-    pub specificity: f64,
-    /// In how many folds each rule was chosen.
-    pub chosen: Vec<(String, usize)>,
-}
-
-/// Cross-validates the whole procedure. `proposer` makes a fresh proposer for each fold.
-///
-/// # Errors
-/// Those of [`fit`](super::fit) on a fold, fewer than two folds, or a stop on request.
-pub fn cross_validate(
-    table: &Frame,
-    y: &[u8],
-    proposer: &mut dyn FnMut(usize) -> Result<Box<dyn Proposer>>,
-    config: &Config,
-    folds: usize,
-    progress: &dyn Progress,
-) -> Result<Honest> {
-    if folds < 2 {
-        return Err(Error::usage("a cross-validation needs at least two folds").in_field("folds"));
-    }
-    super::checks::classes(table, y, config.force)?;
-    let fold_of = split::folds(table, y, config.group.as_deref(), folds, config.seed)?;
-    let mut scores = vec![0.0; y.len()];
-    let mut decisions = vec![false; y.len()];
-    let mut values = Vec::new();
-    let mut chosen = std::collections::BTreeMap::<String, usize>::new();
-    progress.begin("cross-validating", Some(folds as u64));
-    for fold in 0..folds {
-        progress.check()?;
-        let rows = |inside: bool| -> Vec<usize> {
-            (0..y.len()).filter(|&row| (fold_of[row] == fold) == inside).collect()
-        };
-        let (test, train) = (rows(true), rows(false));
-        let pick = |rows: &[usize]| rows.iter().map(|&row| y[row]).collect::<Vec<u8>>();
-        let mut proposer = proposer(fold)?;
-        let config = Config { force: true, ..config.clone() };
-        let checklist = fit_with(
-            &table.take(&train),
-            &pick(&train),
-            &mut *proposer,
-            &config,
-            &metier_core::Silent,
-        )?;
-        for item in &checklist.items {
-            *chosen.entry(item.text.clone()).or_default() += 1;
-        }
-        let seen = table.take(&test);
-        let points = checklist.score(&seen)?;
-        values.push(Histogram::of(&points, &pick(&test), checklist.items.len()).auroc());
-        for (&row, &points) in test.iter().zip(&points) {
-            scores[row] = checklist.risk.at(points);
-            decisions[row] = usize::from(points) >= checklist.theta;
-        }
-        progress.advance(1);
-    }
-    progress.finish();
-    let share = |label: u8, decision: bool| {
-        let class = (0..y.len()).filter(|&row| y[row] == label);
-        let right = class.clone().filter(|&row| decisions[row] == decision).count();
-        right as f64 / class.count().max(1) as f64
-    };
-    let mut chosen: Vec<(String, usize)> = chosen.into_iter().collect();
-    chosen.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    Ok(Honest {
-        auroc: values.iter().sum::<f64>() / values.len() as f64,
-        folds: values,
-        interval: bootstrap(&scores, y, RESAMPLES, config.seed),
-        sensitivity: share(1, true),
-        specificity: share(0, false),
-        chosen,
-    })
 }

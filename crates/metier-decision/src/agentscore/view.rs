@@ -1,10 +1,11 @@
 //! What a proposer is shown: names, types and aggregates, never a row.
 
-use super::dictionary::{Dictionary, Kind, Monotone};
-use super::rule::Rule;
+use super::dictionary::{Dictionary, Kind, Monotone, two_digits};
+use super::quantile;
+use super::rule::{Rule, said_no, said_yes};
 use metier_core::Result;
 use metier_data::{Column, Frame, Values, format_number};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Aggregates of the construction rows.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub struct AggregateView {
     pub m: usize,
     /// How deep logic may nest.
     pub depth: u8,
+    /// How many rules of a checklist may ask about one column.
+    pub max_per_feature: usize,
 }
 
 /// Aggregates of one column.
@@ -58,8 +61,8 @@ pub enum Summary {
         rate_yes: f64,
         /// The share of cases among no.
         rate_no: f64,
-        /// Whether the column holds 0 and 1, so that no has the category `0`.
-        numeric: bool,
+        /// The values that mean no: `0` in a column of numbers, words in one of text.
+        no: Vec<String>,
     },
     /// One of several names, by falling share of cases.
     Category(Vec<Level>),
@@ -107,6 +110,7 @@ impl AggregateView {
             dictionary: dictionary.clone(),
             m: 6,
             depth: 1,
+            max_per_feature: 2,
         })
     }
 
@@ -115,28 +119,38 @@ impl AggregateView {
         self.features.iter().find(|feature| feature.name == name)
     }
 
-    /// Turns quantiles and z-scores into the fixed bedside number that they stand for here.
+    /// The rule with the numbers that it would have at the bedside: quantiles and z-scores become the
+    /// fixed number that they stand for here, and every cut-point is rounded, to a multiple of the
+    /// column's step or else to two significant digits.
     pub fn resolve(&self, rule: Rule) -> Rule {
         let number = |feature: &str| match self.feature(feature).map(|f| &f.summary) {
             Some(Summary::Number { mean, deviation, grid }) => Some((*mean, *deviation, grid)),
             _ => None,
         };
+        let round = |feature: &str, value: f64| self.dictionary.round(feature, value);
+        let at = |feature: String, op, value: f64| {
+            let threshold = round(&feature, value);
+            Rule::Threshold { feature, op, threshold }
+        };
         match rule {
-            Rule::Z { ref feature, op, z } => match number(feature) {
-                Some((mean, deviation, _)) => Rule::Threshold {
-                    threshold: self.dictionary.round(feature, mean + z * deviation),
-                    feature: feature.clone(),
-                    op,
-                },
-                None => rule,
+            Rule::Threshold { feature, op, threshold } => at(feature, op, threshold),
+            Rule::Range { feature, low, high } => {
+                let (low, high) = (round(&feature, low), round(&feature, high));
+                Rule::Range { feature, low, high }
+            }
+            Rule::Derived { expr, op, threshold } => {
+                Rule::Derived { expr, op, threshold: two_digits(threshold) }
+            }
+            Rule::PctChange { feature_t0, feature_t1, pct, op, direction } => {
+                Rule::PctChange { feature_t0, feature_t1, pct: two_digits(pct), op, direction }
+            }
+            Rule::Z { feature, op, z } => match number(&feature) {
+                Some((mean, deviation, _)) => at(feature, op, mean + z * deviation),
+                None => Rule::Z { feature, op, z },
             },
-            Rule::Quantile { ref feature, op, q } => match number(feature) {
-                Some((_, _, grid)) => Rule::Threshold {
-                    threshold: self.dictionary.round(feature, on_grid(grid, q)),
-                    feature: feature.clone(),
-                    op,
-                },
-                None => rule,
+            Rule::Quantile { feature, op, q } => match number(&feature) {
+                Some((_, _, grid)) => at(feature, op, on_grid(grid, q)),
+                None => Rule::Quantile { feature, op, q },
             },
             Rule::Logic { op, rules } => Rule::Logic {
                 op,
@@ -185,18 +199,36 @@ fn feature(column: &Column, y: &[u8], rows: &[usize], dictionary: &Dictionary) -
                 .map(|&row| (values[row], y[row]))
                 .filter(|(value, _)| value.is_finite())
                 .collect();
-            let summary = match kind {
-                Some(Kind::Category) => {
-                    category(present.iter().map(|(value, y)| (format_number(*value), *y)))
-                }
-                _ => number(present.clone()),
+            let missing = rows.len() - present.len();
+            let named = |present: Vec<(f64, u8)>| {
+                category(present.into_iter().map(|(value, y)| (format_number(value), y)))
             };
-            (rows.len() - present.len(), summary)
+            let summary = match (kind, values_of_two(&present)) {
+                (Some(Kind::Category), _) => named(present),
+                (Some(Kind::Number), _) | (_, None) => number(present),
+                (_, Some((low, high))) if (low, high) == (0.0, 1.0) => binary(
+                    present.into_iter().map(|(value, y)| (value == 1.0, y)),
+                    vec!["0".into()],
+                ),
+                (_, Some(_)) => named(present),
+            };
+            (missing, summary)
         }
         Values::Text(values) => {
-            let present: Vec<(String, u8)> =
-                rows.iter().filter_map(|&row| Some((values[row].clone()?, y[row]))).collect();
-            (rows.len() - present.len(), category(present.into_iter()))
+            let present: Vec<(&str, u8)> =
+                rows.iter().filter_map(|&row| Some((values[row].as_deref()?, y[row]))).collect();
+            let missing = rows.len() - present.len();
+            let summary = if kind == Some(Kind::Binary) {
+                let no: BTreeSet<&str> =
+                    present.iter().map(|(word, _)| *word).filter(|word| said_no(word)).collect();
+                binary(
+                    present.iter().map(|(word, y)| (said_yes(word), *y)),
+                    no.into_iter().map(str::to_owned).collect(),
+                )
+            } else {
+                category(present.into_iter().map(|(label, y)| (label.to_owned(), y)))
+            };
+            (missing, summary)
         }
     };
     Some(Feature {
@@ -207,41 +239,45 @@ fn feature(column: &Column, y: &[u8], rows: &[usize], dictionary: &Dictionary) -
     })
 }
 
-fn number(mut present: Vec<(f64, u8)>) -> Option<Summary> {
+// The two values of a column that has no more than these.
+fn values_of_two(present: &[(f64, u8)]) -> Option<(f64, f64)> {
+    let first = present.first()?.0;
+    let other = present.iter().find(|(value, _)| *value != first)?.0;
+    let both = |value: f64| value == first || value == other;
+    present.iter().all(|(value, _)| both(*value)).then(|| (first.min(other), first.max(other)))
+}
+
+fn number(present: Vec<(f64, u8)>) -> Option<Summary> {
     // Sorted first: sums then do not depend on the order of the rows.
-    present.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (low, high) = (present.first()?.0, present.last()?.0);
-    if low == high {
+    let mut sorted: Vec<f64> = present.into_iter().map(|(value, _)| value).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    if sorted.first()? == sorted.last()? {
         return None;
     }
-    if present.iter().all(|(value, _)| *value == low || *value == high) {
-        if (low, high) != (0.0, 1.0) {
-            return category(present.iter().map(|(value, y)| (format_number(*value), *y)));
-        }
-        let tally = |wanted: f64| {
-            let with = present.iter().filter(|(value, _)| *value == wanted);
-            let cases = with.clone().filter(|(_, y)| *y == 1).count();
-            (with.count(), cases)
-        };
-        let ((no, no_cases), (yes, yes_cases)) = (tally(0.0), tally(1.0));
-        return Some(Summary::Binary {
-            share: yes as f64 / present.len() as f64,
-            rate_yes: yes_cases as f64 / yes.max(1) as f64,
-            rate_no: no_cases as f64 / no.max(1) as f64,
-            numeric: true,
-        });
+    let n = sorted.len() as f64;
+    let mean = sorted.iter().sum::<f64>() / n;
+    let square = sorted.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / n;
+    Some(Summary::Number { mean, deviation: square.sqrt(), grid: quantile::grid(&sorted) })
+}
+
+fn binary(present: impl Iterator<Item = (bool, u8)>, no: Vec<String>) -> Option<Summary> {
+    // By answer: rows, and cases among them.
+    let mut tally = [(0usize, 0usize); 2];
+    for (yes, y) in present {
+        let entry = &mut tally[usize::from(yes)];
+        entry.0 += 1;
+        entry.1 += usize::from(y == 1);
     }
-    let n = present.len() as f64;
-    let mean = present.iter().map(|(value, _)| value).sum::<f64>() / n;
-    let square = present.iter().map(|(value, _)| (value - mean).powi(2)).sum::<f64>() / n;
-    let quantile = |q: f64| {
-        let place = q * (present.len() - 1) as f64;
-        let low = place.floor() as usize;
-        let high = (low + 1).min(present.len() - 1);
-        present[low].0 + (place - low as f64) * (present[high].0 - present[low].0)
-    };
-    let grid = (1..20).map(|step| quantile(f64::from(step) / 20.0)).collect();
-    Some(Summary::Number { mean, deviation: square.sqrt(), grid })
+    let [(no_rows, no_cases), (yes_rows, yes_cases)] = tally;
+    if no_rows == 0 || yes_rows == 0 {
+        return None;
+    }
+    Some(Summary::Binary {
+        share: yes_rows as f64 / (no_rows + yes_rows) as f64,
+        rate_yes: yes_cases as f64 / yes_rows as f64,
+        rate_no: no_cases as f64 / no_rows as f64,
+        no,
+    })
 }
 
 fn category(present: impl Iterator<Item = (String, u8)>) -> Option<Summary> {

@@ -1,6 +1,7 @@
 //! Points per interval of a variable, in the manner of AutoScore: rank the variables, cut each at
-//! fixed quantiles, fit logistic regression on the intervals, divide by the least weight.
+//! fixed quantiles, fit logistic regression on the intervals, scale the points to a total of 100.
 
+use crate::agentscore::checks;
 use crate::auroc::auroc;
 use crate::design::{Design, Matrix};
 use crate::logistic::Logistic;
@@ -28,8 +29,9 @@ impl AutoScore {
     /// Learns points for the `variables` best variables.
     ///
     /// # Errors
-    /// Never on a table that is consistent.
+    /// No rows, labels that do not fit them, or one class only.
     pub fn fit(train: &Frame, y: &[u8], variables: usize, excluded: &[String]) -> Result<Self> {
+        checks::classes(train, y, true)?;
         let design = Design::new(train, excluded);
         let matrix = design.transform(train)?;
         let cut: Vec<Vec<f64>> = matrix.columns.iter().map(|column| cuts(column)).collect();
@@ -60,7 +62,7 @@ impl AutoScore {
             points.iter_mut().for_each(|value| *value -= least);
             terms.push(Term { column, cuts: cut[column].clone(), points });
         }
-        // All weights as multiples of the smallest that counts, rounded.
+        // Shares of 100, rounded, as the authors print their scores.
         let total: f64 = terms
             .iter()
             .map(|term| term.points.iter().copied().fold(0.0, f64::max))

@@ -1,6 +1,7 @@
 //! Yes/no columns of a table, as users of integer scores make them.
 
 use crate::agentscore::dictionary::two_digits;
+use crate::agentscore::quantile::{grid, quantile};
 use metier_core::Result;
 use metier_data::{Frame, Values};
 
@@ -33,21 +34,14 @@ impl Indicators {
                         values.iter().copied().filter(|value| value.is_finite()).collect();
                     sorted.sort_by(f64::total_cmp);
                     let Some(last) = sorted.len().checked_sub(1) else { continue };
-                    let at = |q: f64| {
-                        let place = q * last as f64;
-                        let low = place.floor() as usize;
-                        let high = (low + 1).min(last);
-                        sorted[low] + (place - low as f64) * (sorted[high] - sorted[low])
-                    };
-                    let mut cuts: Vec<f64> =
-                        (1..20).map(|step| two_digits(at(f64::from(step) / 20.0))).collect();
+                    let mut cuts: Vec<f64> = grid(&sorted).into_iter().map(two_digits).collect();
                     // A column of two values has one cut, wherever its quantiles lie.
                     if sorted.iter().all(|x| *x == sorted[0] || *x == sorted[last]) {
                         cuts = vec![sorted[last]];
                     }
                     cuts.sort_by(f64::total_cmp);
                     cuts.dedup();
-                    let median = at(0.5);
+                    let median = quantile(&sorted, 0.5);
                     parts.extend(cuts.into_iter().map(|cut| Part::AtLeast {
                         name: name(),
                         cut,

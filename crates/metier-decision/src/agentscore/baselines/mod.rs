@@ -14,12 +14,12 @@ pub use pooled::{Pooled, Rounding, pooled};
 pub use sparse::{IntegerScore, faster_risk, risk_slim};
 
 use super::screening::Verdict;
-use super::select::{Choice, Selector, exact};
+use super::select::{Choice, Selector, beam, exact};
 use super::{Bits, Checklist, Config, DataProposer, Layout, Part, Rule, Screening, Tau, fit};
 use crate::cart::Tree;
 use crate::design::Design;
 use crate::logistic::Logistic;
-use metier_core::{Error, Result};
+use metier_core::{Error, Result, Silent};
 use metier_data::Frame;
 
 /// Logistic regression on all columns, as most would run it: standardised, ridge 1.
@@ -103,7 +103,7 @@ pub fn exact_auroc(
         rules.iter().map(|rule| Ok(layout.pack(&rule.truth(train)?))).collect::<Result<_>>()?;
     let listed: Vec<(&Rule, &Bits)> = rules.iter().zip(&bits).collect();
     let choice = Choice::new(&listed, &layout, Part::All, m, usize::MAX);
-    let found = exact(&choice, &super::select::beam(&choice, 10), u64::MAX);
+    let found = exact(&choice, &beam(&choice, 10, &Silent)?, u64::MAX, &Silent)?;
     Ok((found.chosen.iter().map(|&place| rules[place].clone()).collect(), found))
 }
 

@@ -2,7 +2,7 @@
 
 use super::arms::{self, HeldOut, Results};
 use super::tasks::Task;
-use crate::agentscore::report::roc_figure;
+use crate::agentscore::report::{by_items_figure, net_benefit_figure, roc_figure};
 use crate::agentscore::{Config, DataProposer, decision_curve, fit};
 use metier_core::evidence::{Axes, BarGroup, Line};
 use metier_core::{Figure, Lab, Plot, Result};
@@ -48,19 +48,9 @@ fn by_task(results: &Results) -> Figure {
 }
 
 fn by_m(results: &Results) -> Figure {
-    let x: Vec<f64> = (1..=10).map(f64::from).collect();
-    let lines = results
-        .tasks
-        .iter()
-        .zip(&results.by_m)
-        .map(|(task, values)| Line::new(task.clone(), x.clone(), values.clone()))
-        .collect();
-    Figure::new(
-        "auroc-by-items",
-        "How many items are worth asking",
-        Plot::Lines { axes: Axes::new("items on the card", "held-out AUROC"), lines },
-    )
-    .caption("Mean of five folds; the paper's default is six items.")
+    let tables: Vec<(String, Vec<f64>)> =
+        results.tasks.iter().cloned().zip(results.by_m.iter().cloned()).collect();
+    by_items_figure(&tables).caption("Mean of five folds; the paper's default is six items.")
 }
 
 fn robustness(results: &Results) -> Figure {
@@ -99,26 +89,9 @@ fn curve(task: &Task, results: &Results) -> Figure {
         let risks: Vec<f64> = results.pooled.iter().map(pick).collect();
         decision_curve(&risks, &y)
     };
-    let (ours, logistic) = (of(&|row| row.risk), of(&|row| row.chance));
-    // Beyond the share of cases, acting on all is off the scale.
-    let shown = ours.iter().position(|point| point.all < -0.1).unwrap_or(ours.len());
-    let x: Vec<f64> = ours[..shown].iter().map(|point| point.threshold).collect();
-    let line = |name: &str, values: Vec<f64>| Line::new(name, x.clone(), values);
-    let benefit = |points: &[crate::agentscore::NetBenefit]| {
-        points[..shown].iter().map(|point| point.checklist).collect::<Vec<f64>>()
-    };
-    Figure::new(
-        "decision-curve",
+    net_benefit_figure(
         format!("Decision curve: {}", task.name),
-        Plot::Lines {
-            axes: Axes::new("risk at which one would act", "net benefit"),
-            lines: vec![
-                line("checklist", benefit(&ours)),
-                line("logistic regression", benefit(&logistic)),
-                line("act on all", ours[..shown].iter().map(|point| point.all).collect()),
-                line("act on none", vec![0.0; shown]),
-            ],
-        },
+        &[("checklist", &of(&|row| row.risk)), ("logistic regression", &of(&|row| row.chance))],
     )
     .caption("Out-of-fold risks. Higher is better; acting on none is zero.")
 }

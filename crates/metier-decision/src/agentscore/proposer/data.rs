@@ -70,11 +70,8 @@ fn singles(view: &AggregateView, feature: &Feature) -> Vec<Rule> {
                 })
                 .collect()
         }
-        Summary::Binary { .. } => {
-            vec![
-                Rule::True { feature: name() },
-                Rule::In { feature: name(), values: vec!["0".into()] },
-            ]
+        Summary::Binary { no, .. } => {
+            vec![Rule::True { feature: name() }, Rule::In { feature: name(), values: no.clone() }]
         }
         Summary::Category(levels) => (1..levels.len())
             .map(|end| Rule::In {

@@ -3,7 +3,7 @@
 //! The model sees names, types and aggregates, never a row. It proposes rules, may refuse verified
 //! ones as implausible, and may choose among the kept ones.
 
-use super::{Feedback, Proposer};
+use super::{Attempt, Feedback, Proposer};
 use crate::agentscore::rule::Rule;
 use crate::agentscore::screening::Verdict;
 use crate::agentscore::view::{AggregateView, Summary};
@@ -148,7 +148,7 @@ impl Proposer for LlmProposer {
         }
         let list = |verdicts: &mut dyn Iterator<Item = &Verdict>| {
             verdicts
-                .map(|v| format!("{}  AUROC {}  {}\n", v.rule.key(), tenths(v), v.reason))
+                .map(|v| format!("{}  AUROC {}  {}\n", v.rule.key(), thousandths(v), v.reason))
                 .collect::<String>()
         };
         let mut kept: Vec<&Verdict> = feedback.kept().collect();
@@ -214,21 +214,28 @@ impl Proposer for LlmProposer {
         &mut self,
         view: &AggregateView,
         pool: &[Verdict],
-        so_far: &[(Vec<usize>, f64)],
+        so_far: &[Attempt],
     ) -> Result<Option<Vec<usize>>> {
         if self.spent() {
             return Ok(None);
         }
         let mut question = format!(
             "Task: {}\nOutcome: {}.\nChoose at most {} of these rules for a checklist, one point \
-             each, so that the number of points separates cases from others as well as it can:\n",
-            self.config.task, view.outcome, view.m
+             each, at most {} of them about one column, so that the number of points separates \
+             cases from others as well as it can:\n",
+            self.config.task, view.outcome, view.m, view.max_per_feature
         );
         for (place, verdict) in pool.iter().enumerate() {
-            question += &format!("{place}: {}  AUROC {}\n", verdict.rule.key(), tenths(verdict));
+            question +=
+                &format!("{place}: {}  AUROC {}\n", verdict.rule.key(), thousandths(verdict));
         }
-        for (choice, auroc) in so_far {
-            question += &format!("Tried {choice:?}: AUROC {auroc:.3} on the validation rows.\n");
+        for Attempt { chosen, outcome } in so_far {
+            question += &match outcome {
+                Ok(auroc) => {
+                    format!("Tried {chosen:?}: AUROC {auroc:.3} on the validation rows.\n")
+                }
+                Err(fault) => format!("Tried {chosen:?}: not allowed, {fault}.\n"),
+            };
         }
         question += "Answer {\"choice\": [numbers]}.";
         let answer = self.ask(question)?;
@@ -238,10 +245,7 @@ impl Proposer for LlmProposer {
             let mut places = numbers.collect::<Option<Vec<usize>>>()?;
             places.sort_unstable();
             places.dedup();
-            let fits = !places.is_empty()
-                && places.len() <= view.m
-                && places.iter().all(|&place| place < pool.len());
-            fits.then_some(places)
+            (!places.is_empty()).then_some(places)
         }))
     }
 
@@ -250,7 +254,7 @@ impl Proposer for LlmProposer {
     }
 }
 
-fn tenths(verdict: &Verdict) -> String {
+fn thousandths(verdict: &Verdict) -> String {
     verdict.construction.map_or("unknown".into(), |auroc| format!("{auroc:.3}"))
 }
 

@@ -1,6 +1,6 @@
 //! Several proposers as one.
 
-use super::{Feedback, Proposer};
+use super::{Attempt, Feedback, Proposer};
 use crate::agentscore::rule::Rule;
 use crate::agentscore::screening::Verdict;
 use crate::agentscore::view::AggregateView;
@@ -41,7 +41,7 @@ impl Proposer for MixedProposer {
         &mut self,
         view: &AggregateView,
         pool: &[Verdict],
-        so_far: &[(Vec<usize>, f64)],
+        so_far: &[Attempt],
     ) -> Result<Option<Vec<usize>>> {
         for part in &mut self.parts {
             if let Some(choice) = part.construct(view, pool, so_far)? {

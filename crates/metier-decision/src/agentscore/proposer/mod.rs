@@ -34,6 +34,15 @@ impl<'a> Feedback<'a> {
     }
 }
 
+/// A choice of rules that was tried.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attempt {
+    /// The rules, by index.
+    pub chosen: Vec<usize>,
+    /// Its AUROC on the validation rows; or why it is no checklist.
+    pub outcome: std::result::Result<f64, String>,
+}
+
 /// A source of rules.
 pub trait Proposer {
     /// The next rules; none at all ends the search.
@@ -51,8 +60,8 @@ pub trait Proposer {
     }
 
     /// A choice of at most `view.m` of the kept rules, by index, for the selector `llm`; `None`
-    /// from a proposer that leaves choosing to others. `so_far` is the choice to improve on, with
-    /// its AUROC on the validation rows; empty on the first call.
+    /// from a proposer that leaves choosing to others. No more than `view.max_per_feature` of them may
+    /// ask about one column. `so_far` is what was tried before; empty on the first call.
     ///
     /// # Errors
     /// When the source fails.
@@ -60,7 +69,7 @@ pub trait Proposer {
         &mut self,
         _view: &AggregateView,
         _pool: &[Verdict],
-        _so_far: &[(Vec<usize>, f64)],
+        _so_far: &[Attempt],
     ) -> Result<Option<Vec<usize>>> {
         Ok(None)
     }

@@ -1,16 +1,22 @@
 //! Beam search with single swaps.
 
 use super::{Choice, State};
+use metier_core::{Progress, Result};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
 /// The best checklist that a beam of `width` finds, then swaps of one rule for another for as long
-/// as they help; in pools of at most 64 rules, swaps of two as well. Deterministic; ties go to fewer rules, then to earlier ones.
-pub fn beam(choice: &Choice<'_>, width: usize) -> Vec<usize> {
+/// as they help; in pools of at most 64 rules, swaps of two as well. Deterministic; ties go to fewer
+/// rules, then to earlier ones.
+///
+/// # Errors
+/// A stop on request.
+pub fn beam(choice: &Choice<'_>, width: usize, progress: &dyn Progress) -> Result<Vec<usize>> {
     let mut states = vec![choice.start()];
     let mut best = choice.start();
     for _ in 0..choice.m {
+        progress.check()?;
         let mut steps: Vec<(Reverse<u64>, Vec<usize>, usize, usize)> = states
             .par_iter()
             .enumerate()
@@ -34,13 +40,17 @@ pub fn beam(choice: &Choice<'_>, width: usize) -> Vec<usize> {
             best = leader.clone();
         }
     }
-    settled(choice, best).chosen
+    Ok(settled(choice, best, progress)?.chosen)
 }
 
 /// The checklist that takes the best rule, then the best beside it, and so on.
-pub fn greedy(choice: &Choice<'_>) -> Vec<usize> {
+///
+/// # Errors
+/// A stop on request.
+pub fn greedy(choice: &Choice<'_>, progress: &dyn Progress) -> Result<Vec<usize>> {
     let mut best = choice.start();
     while best.chosen.len() < choice.m {
+        progress.check()?;
         let Some(step) = leading(choice, &best, 1, 0).into_iter().next() else { break };
         let next = choice.grown(&best, step.3);
         if next.ordered <= best.ordered {
@@ -48,7 +58,7 @@ pub fn greedy(choice: &Choice<'_>) -> Vec<usize> {
         }
         best = next;
     }
-    best.chosen
+    Ok(best.chosen)
 }
 
 type Step = (Reverse<u64>, Vec<usize>, usize, usize);
@@ -81,15 +91,15 @@ fn leading(choice: &Choice<'_>, state: &State, width: usize, place: usize) -> Ve
 // Swaps of two are many; in a small pool they cost nothing to speak of.
 const SMALL: usize = 64;
 
-fn settled(choice: &Choice<'_>, best: State) -> State {
-    let mut best = swapped(choice, best);
+fn settled(choice: &Choice<'_>, best: State, progress: &dyn Progress) -> Result<State> {
+    let mut best = swapped(choice, best, progress)?;
     while choice.len() <= SMALL {
         match doubly_swapped(choice, &best) {
-            Some(next) => best = swapped(choice, next),
+            Some(next) => best = swapped(choice, next, progress)?,
             None => break,
         }
     }
-    best
+    Ok(best)
 }
 
 // The best replacement of two rules, where one of the two newcomers is among the ten best alone.
@@ -113,8 +123,9 @@ fn doubly_swapped(choice: &Choice<'_>, best: &State) -> Option<State> {
 }
 
 // The best of all single swaps, drops and additions, again and again.
-fn swapped(choice: &Choice<'_>, mut best: State) -> State {
+fn swapped(choice: &Choice<'_>, mut best: State, progress: &dyn Progress) -> Result<State> {
     loop {
+        progress.check()?;
         let mut bases: Vec<State> = (0..best.chosen.len())
             .map(|out| {
                 let mut rest = best.chosen.clone();
@@ -134,7 +145,7 @@ fn swapped(choice: &Choice<'_>, mut best: State) -> State {
         // Strictly more ordered pairs, so that the search ends.
         match next {
             Some(next) if next.ordered > best.ordered => best = next,
-            _ => return best,
+            _ => return Ok(best),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The greatest AUROC, by branch and bound.
 
 use super::{Choice, State};
+use metier_core::{Error, Progress, Result};
 use std::collections::HashMap;
 
 /// The outcome of an exact search.
@@ -29,7 +30,18 @@ impl Exact {
 /// The bound of a branch is the AUROC of the finest partition that it can still lead to: rows that
 /// agree in the score so far and in every rule not yet decided can never be told apart, and the
 /// best order of the parts is by their share of cases.
-pub fn exact(choice: &Choice<'_>, hint: &[usize], nodes: u64) -> Exact {
+///
+/// # Errors
+/// A hint that is no checklist of this pool (none at all is fine), or a stop on request.
+pub fn exact(
+    choice: &Choice<'_>,
+    hint: &[usize],
+    nodes: u64,
+    progress: &dyn Progress,
+) -> Result<Exact> {
+    if let Some(fault) = choice.fault(hint).filter(|_| !hint.is_empty()) {
+        return Err(Error::usage(format!("the checklist to start from is none: {fault}")));
+    }
     let mut search = Search {
         choice,
         classes: classes(choice),
@@ -37,10 +49,12 @@ pub fn exact(choice: &Choice<'_>, hint: &[usize], nodes: u64) -> Exact {
         open: 0.0f64,
         nodes: 0,
         budget: nodes,
+        progress,
     };
-    search.branch(&choice.start(), 0);
+    search.branch(&choice.start(), 0)?;
     let auroc = choice.value(search.best.ordered);
-    Exact { chosen: search.best.chosen, auroc, bound: search.open.max(auroc), nodes: search.nodes }
+    let bound = search.open.max(auroc);
+    Ok(Exact { chosen: search.best.chosen, auroc, bound, nodes: search.nodes })
 }
 
 struct Search<'a> {
@@ -52,27 +66,29 @@ struct Search<'a> {
     open: f64,
     nodes: u64,
     budget: u64,
+    progress: &'a dyn Progress,
 }
 
 impl Search<'_> {
-    fn branch(&mut self, state: &State, next: usize) {
+    fn branch(&mut self, state: &State, next: usize) -> Result<()> {
         let left = self.choice.m - state.chosen.len();
         if left == 0 {
-            return;
+            return Ok(());
         }
+        self.progress.check()?;
         // The last rule is found by looking at all of them; a bound would cost more.
         if left > 1 && self.choice.len() - next > 3 {
             let bound = self.bound(state, next);
             if bound <= self.choice.value(self.best.ordered) {
-                return;
+                return Ok(());
             }
             if self.nodes >= self.budget {
                 self.open = self.open.max(bound);
-                return;
+                return Ok(());
             }
         } else if self.nodes >= self.budget {
             self.open = self.open.max(self.bound(state, next));
-            return;
+            return Ok(());
         }
         for rule in next..self.choice.len() {
             if !self.choice.allows(state, rule) {
@@ -90,8 +106,9 @@ impl Search<'_> {
             if grown.rank() < self.best.rank() {
                 self.best = grown.clone();
             }
-            self.branch(&grown, rule + 1);
+            self.branch(&grown, rule + 1)?;
         }
+        Ok(())
     }
 
     fn bound(&self, state: &State, next: usize) -> f64 {

