@@ -1,11 +1,11 @@
 //! Multinomial logistic regression by L-BFGS.
 
+use super::lbfgs::minimise;
 use super::ridge::moments;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use metier_core::{Error, Progress, Result};
 use ndarray::Array2;
-use std::collections::VecDeque;
 
 /// How the model is fitted.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +44,7 @@ impl Logistic {
         classes: usize,
         progress: &dyn Progress,
     ) -> Result<Self> {
-        super::mlp::check(x, labels.len())?;
+        super::check(x, labels.len())?;
         if let Some(row) = labels.iter().position(|label| *label >= classes) {
             return Err(Error::input(format!("label {} of {classes} classes", labels[row]))
                 .at_row(row as u64 + 1));
@@ -55,7 +55,7 @@ impl Logistic {
         let penalty = 1.0 / (config.c * n as f64);
         let objective = |weights: &[f64]| problem.objective(weights, &rows, labels, penalty);
         let start = vec![0.0; problem.size()];
-        let weights = minimise(objective, start, config, progress)?;
+        let weights = minimise(objective, start, config.steps, config.tolerance, progress)?;
         Ok(Self { problem, weights })
     }
 
@@ -152,66 +152,6 @@ impl Problem {
         }
         (loss, gradient)
     }
-}
-
-const MEMORY: usize = 10;
-
-// Limited-memory BFGS with Armijo's backtracking; the objective is convex.
-fn minimise(
-    objective: impl Fn(&[f64]) -> (f64, Vec<f64>),
-    mut w: Vec<f64>,
-    config: &LogisticConfig,
-    progress: &dyn Progress,
-) -> Result<Vec<f64>> {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let (mut value, mut gradient) = objective(&w);
-    let mut past: VecDeque<(Vec<f64>, Vec<f64>, f64)> = VecDeque::new();
-    for step in 0..config.steps {
-        progress.check()?;
-        if gradient.iter().all(|g| g.abs() <= config.tolerance) {
-            break;
-        }
-        let mut direction: Vec<f64> = gradient.iter().map(|g| -g).collect();
-        let mut turns = Vec::with_capacity(past.len());
-        for (s, y, curvature) in past.iter().rev() {
-            let a = dot(s, &direction) / curvature;
-            direction.iter_mut().zip(y).for_each(|(d, y)| *d -= a * y);
-            turns.push(a);
-        }
-        if let Some((_, y, curvature)) = past.back() {
-            let scale = curvature / dot(y, y);
-            direction.iter_mut().for_each(|d| *d *= scale);
-        }
-        for ((s, y, curvature), a) in past.iter().zip(turns.iter().rev()) {
-            let b = dot(y, &direction) / curvature;
-            direction.iter_mut().zip(s).for_each(|(d, s)| *d += (a - b) * s);
-        }
-        let slope = dot(&gradient, &direction);
-        let mut length =
-            if step == 0 { 1.0 / dot(&gradient, &gradient).sqrt().max(1.0) } else { 1.0 };
-        let (next, next_value, next_gradient) = loop {
-            let next: Vec<f64> = w.iter().zip(&direction).map(|(w, d)| w + length * d).collect();
-            let (next_value, next_gradient) = objective(&next);
-            if next_value <= value + 1e-4 * length * slope {
-                break (next, next_value, next_gradient);
-            }
-            length *= 0.5;
-            if length < 1e-10 {
-                return Ok(w);
-            }
-        };
-        let s: Vec<f64> = next.iter().zip(&w).map(|(a, b)| a - b).collect();
-        let y: Vec<f64> = next_gradient.iter().zip(&gradient).map(|(a, b)| a - b).collect();
-        let curvature = dot(&s, &y);
-        if curvature > 1e-14 * dot(&y, &y) {
-            past.push_back((s, y, curvature));
-            if past.len() > MEMORY {
-                past.pop_front();
-            }
-        }
-        (w, value, gradient) = (next, next_value, next_gradient);
-    }
-    Ok(w)
 }
 
 #[cfg(test)]

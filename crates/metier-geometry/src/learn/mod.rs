@@ -1,19 +1,38 @@
-//! Small learners that show what features are worth: linear, a small network, nearest neighbours.
+//! Small learners that show what features are worth: linear, small networks, a sparse Gaussian process,
+//! nearest neighbours.
 //!
 //! They are what the experiments and `metier slepian fit` need, no more: a user's own model takes
 //! the features as columns.
 
+use metier_core::{Error, Result};
+use ndarray::Array2;
+
+mod lbfgs;
 mod logistic;
-mod mlp;
 mod neighbors;
+mod network;
 mod ridge;
+mod sparse_gp;
 mod split;
 
 pub use logistic::{Logistic, LogisticConfig};
-pub use mlp::{Mlp, MlpConfig};
 pub use neighbors::Neighbors;
+pub use network::{
+    Architecture, DeepRff, Glu, Mlp, Network, NetworkConfig, ResMlp, Siren, Training,
+};
 pub use ridge::Ridge;
+pub use sparse_gp::{SparseGp, SparseGpConfig};
 pub use split::{Split, folds, rows, shuffled};
+
+fn check(x: &Array2<f32>, targets: usize) -> Result<()> {
+    if x.nrows() != targets {
+        return Err(Error::input(format!("{} rows have {targets} targets", x.nrows())));
+    }
+    if targets == 0 {
+        return Err(Error::input("there are no rows to learn from or to choose with"));
+    }
+    Ok(())
+}
 
 /// The share of variance explained, `1 - SS_residual / SS_total`; 0 is as good as the mean.
 ///

@@ -24,8 +24,8 @@ impl Ridge {
     /// # Errors
     /// Rows and targets that differ in number, no rows, or an eigenproblem that does not converge.
     pub fn fit(x: &Array2<f32>, y: &[f64], held_x: &Array2<f32>, held_y: &[f64]) -> Result<Self> {
-        super::mlp::check(x, y.len())?;
-        super::mlp::check(held_x, held_y.len())?;
+        super::check(x, y.len())?;
+        super::check(held_x, held_y.len())?;
         let (rows, columns) = x.dim();
         let (mean, deviation) = moments(x);
         let offset = y.iter().sum::<f64>() / rows as f64;

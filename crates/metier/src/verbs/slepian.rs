@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use metier_core::evidence::draw::{Size, Theme, svg};
 use metier_core::{Error, Result, files};
 use metier_data::{Column, Frame, read, write};
-use metier_geometry::learn::{Mlp, MlpConfig, Neighbors, Ridge, Split, r_squared, rows};
+use metier_geometry::learn::{Neighbors, Network, NetworkConfig, Ridge, Split, r_squared, rows};
 use metier_geometry::slepian::{
     Raster, Region, RegionSpec, SlepianBasis, SlepianConfig, SlepianEncoder, eigenvalue_curve,
     mode_map,
@@ -426,8 +426,8 @@ fn fit(args: &Fit, shell: &Shell) -> Result<()> {
     let predicted = match args.model {
         Model::Ridge => Ridge::fit(&x, &y, &held_x, &held_y)?.predict(&test_x),
         Model::Mlp => {
-            let config = MlpConfig::default();
-            Mlp::fit(&config, &x, &y, &held_x, &held_y, args.seed, shell.progress())?
+            let config = NetworkConfig::default();
+            Network::fit(&config, &x, &y, &held_x, &held_y, args.seed, shell.progress())?
                 .predict(&test_x)
         }
     };
