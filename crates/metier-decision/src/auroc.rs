@@ -22,6 +22,19 @@ pub fn auroc(scores: &[f64], y: &[u8]) -> f64 {
     histogram.auroc()
 }
 
+/// The AUROC of scores beside their labels. Sorting the pairs themselves is several times as fast as
+/// ranking rows, which is felt where every column of a large table is looked at. No score is NaN.
+pub(crate) fn auroc_of_pairs(mut scored: Vec<(f64, u8)>) -> f64 {
+    scored.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let mut histogram = Histogram::new(0);
+    for level in scored.chunk_by(|a, b| a.0 == b.0) {
+        let cases = level.iter().filter(|(_, label)| *label == 1).count() as u64;
+        histogram.positives.push(cases);
+        histogram.negatives.push(level.len() as u64 - cases);
+    }
+    histogram.auroc()
+}
+
 /// The ROC curve: at each value of the score from the highest down, the share of non-cases and the
 /// share of cases at or above it; it begins at `[0, 0]` and ends at `[1, 1]`. Empty when one class is
 /// missing.
@@ -218,6 +231,8 @@ mod tests {
             }
             let expected = if pairs == 0.0 { 0.5 } else { ordered / pairs };
             prop_assert!((auroc(&scores, &y) - expected).abs() < 1e-12);
+            let pairs: Vec<(f64, u8)> = scores.iter().copied().zip(y.iter().copied()).collect();
+            prop_assert_eq!(auroc_of_pairs(pairs), auroc(&scores, &y));
             let turned: Vec<f64> = scores.iter().map(|score| -score).collect();
             prop_assert!((auroc(&scores, &y) + auroc(&turned, &y) - 1.0).abs() < 1e-12);
         }

@@ -1,9 +1,10 @@
 //! What is looked at before anything is learnt from a table: labels, leaks, patients who come
 //! twice, values that cannot be meant.
 
-use crate::auroc::auroc;
+use crate::auroc::auroc_of_pairs;
 use metier_core::{Error, Result};
 use metier_data::{Column, Frame, Values, format_number};
+use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 
 /// The fewest events per class that a checklist is learnt from without being forced.
@@ -122,7 +123,10 @@ pub fn excluded(
     allowed: &[String],
 ) -> Result<BTreeMap<String, String>> {
     let mut excluded = BTreeMap::new();
-    for column in frame.columns() {
+    // The one thing here that looks at every value.
+    let separations: Vec<f64> =
+        frame.columns().par_iter().map(|column| separation(column, y)).collect();
+    for (column, separation) in frame.columns().iter().zip(separations) {
         let name = &column.name;
         if group == Some(name.as_str()) {
             excluded.insert(name.clone(), "tells whose rows belong together".into());
@@ -145,14 +149,11 @@ pub fn excluded(
             excluded.insert(name.clone(), "identifies rows".into());
         } else if named_like(name, outcome) {
             excluded.insert(name.clone(), "possible leak: it is named like the outcome".into());
-        } else {
-            let separation = separation(column, y);
-            if separation > 0.99 {
-                excluded.insert(
-                    name.clone(),
-                    format!("possible leak: it separates the outcome (AUROC {separation:.3})"),
-                );
-            }
+        } else if separation > 0.99 {
+            excluded.insert(
+                name.clone(),
+                format!("possible leak: it separates the outcome (AUROC {separation:.3})"),
+            );
         }
     }
     Ok(excluded)
@@ -160,38 +161,39 @@ pub fn excluded(
 
 /// What the user should know about the values: missing, infinite, in two units.
 pub fn warnings(frame: &Frame) -> Vec<String> {
+    frame.columns().par_iter().flat_map_iter(|column| warnings_of(frame, column)).collect()
+}
+
+fn warnings_of(frame: &Frame, column: &Column) -> Vec<String> {
     let mut warnings = Vec::new();
-    for column in frame.columns() {
-        let missing = column.values.missing();
-        if missing > 0 {
-            let rows: Vec<usize> = match &column.values {
-                Values::Number(v) => (0..v.len()).filter(|&row| v[row].is_nan()).collect(),
-                Values::Text(v) => (0..v.len()).filter(|&row| v[row].is_none()).collect(),
-            };
-            warnings.push(format!(
-                "{}: missing in {}; rules about it are false there",
-                column.name,
-                shown(frame, &rows)
-            ));
-        }
-        let Values::Number(values) = &column.values else { continue };
-        let infinite: Vec<usize> =
-            (0..values.len()).filter(|&row| values[row].is_infinite()).collect();
-        if !infinite.is_empty() {
-            warnings.push(format!(
-                "{}: infinite in {}; taken as missing",
-                column.name,
-                shown(frame, &infinite)
-            ));
-        }
-        if let Some((minor, factor)) = two_units(values) {
-            warnings.push(format!(
-                "{}: two groups of values a factor {factor:.0} apart, as from two units; the \
+    let missing = column.values.missing();
+    if missing > 0 {
+        let rows: Vec<usize> = match &column.values {
+            Values::Number(v) => (0..v.len()).filter(|&row| v[row].is_nan()).collect(),
+            Values::Text(v) => (0..v.len()).filter(|&row| v[row].is_none()).collect(),
+        };
+        warnings.push(format!(
+            "{}: missing in {}; rules about it are false there",
+            column.name,
+            shown(frame, &rows)
+        ));
+    }
+    let Values::Number(values) = &column.values else { return warnings };
+    let infinite: Vec<usize> = (0..values.len()).filter(|&row| values[row].is_infinite()).collect();
+    if !infinite.is_empty() {
+        warnings.push(format!(
+            "{}: infinite in {}; taken as missing",
+            column.name,
+            shown(frame, &infinite)
+        ));
+    }
+    if let Some((minor, factor)) = two_units(values) {
+        warnings.push(format!(
+            "{}: two groups of values a factor {factor:.0} apart, as from two units; the \
                  smaller group is in {}",
-                column.name,
-                shown(frame, &minor)
-            ));
-        }
+            column.name,
+            shown(frame, &minor)
+        ));
     }
     warnings
 }
@@ -248,13 +250,13 @@ fn named_like(name: &str, outcome: &str) -> bool {
 
 // How well the column alone separates the classes, whichever way.
 fn separation(column: &Column, y: &[u8]) -> f64 {
-    let (scores, y): (Vec<f64>, Vec<u8>) = match &column.values {
+    let scored: Vec<(f64, u8)> = match &column.values {
         Values::Number(values) => values
             .iter()
             .zip(y)
             .filter(|(value, _)| value.is_finite())
             .map(|(v, y)| (*v, *y))
-            .unzip(),
+            .collect(),
         Values::Text(values) => {
             let mut tally: HashMap<&str, (f64, f64)> = HashMap::new();
             for (value, &label) in values.iter().zip(y) {
@@ -270,42 +272,43 @@ fn separation(column: &Column, y: &[u8]) -> f64 {
                 let entry = tally[value.as_deref().unwrap_or("")];
                 entry.0 / entry.1
             };
-            values.iter().zip(y).map(|(value, &label)| (rate(value), label)).unzip()
+            values.iter().zip(y).map(|(value, &label)| (rate(value), label)).collect()
         }
     };
-    let value = auroc(&scores, &y);
+    let value = auroc_of_pairs(scored);
     value.max(1.0 - value)
 }
 
 // A wide gap between two narrow groups of positive values: the rows of the smaller group, and how
 // far apart the groups are.
 fn two_units(values: &[f64]) -> Option<(Vec<usize>, f64)> {
-    let mut rows: Vec<usize> =
-        (0..values.len()).filter(|&row| values[row] > 0.0 && values[row].is_finite()).collect();
-    if rows.len() < 20 {
+    let positive = |value: f64| value > 0.0 && value.is_finite();
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|&value| positive(value)).collect();
+    if sorted.len() < 20 {
         return None;
     }
-    rows.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
-    let step = |place: usize| values[rows[place]] / values[rows[place - 1]];
-    let split = (1..rows.len()).max_by(|&a, &b| step(a).total_cmp(&step(b)))?;
-    let (low, high) = rows.split_at(split);
-    let at =
-        |group: &[usize], share: f64| values[group[((group.len() - 1) as f64 * share) as usize]];
-    let narrow = |group: &[usize]| {
+    sorted.sort_unstable_by(f64::total_cmp);
+    let step = |place: usize| sorted[place] / sorted[place - 1];
+    let split = (1..sorted.len()).max_by(|&a, &b| step(a).total_cmp(&step(b)))?;
+    let (low, high) = sorted.split_at(split);
+    let at = |group: &[f64], share: f64| group[((group.len() - 1) as f64 * share) as usize];
+    let narrow = |group: &[f64]| {
         let distinct = at(group, 0.0) < at(group, 1.0);
         distinct && at(group, 0.9) / at(group, 0.1) < 4.0
     };
     let factor = at(high, 0.5) / at(low, 0.5);
-    let minor = if low.len() < high.len() { low } else { high };
+    let minor = low.len().min(high.len());
     let found = factor > 5.0
         && step(split) > 2.0
-        && minor.len() >= 3
-        && minor.len() * 200 >= rows.len()
+        && minor >= 3
+        && minor * 200 >= sorted.len()
         && narrow(low)
         && narrow(high);
-    let mut minor = minor.to_vec();
-    minor.sort_unstable();
-    found.then_some((minor, factor))
+    let in_minor = |value: f64| (value < high[0]) == (low.len() < high.len());
+    found.then(|| {
+        let rows = (0..values.len()).filter(|&row| positive(values[row]) && in_minor(values[row]));
+        (rows.collect(), factor)
+    })
 }
 
 /// For messages: how a rule's share looks.

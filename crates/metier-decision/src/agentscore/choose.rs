@@ -2,8 +2,8 @@
 
 use super::bitset::{Layout, Part};
 use super::config::Config;
+use super::pool::{Pool, Verdict};
 use super::proposer::{Attempt, Proposer};
-use super::screening::{Pool, Verdict};
 use super::select::{Choice, Covering, Selector, beam, exact, greedy, mip};
 use super::view::AggregateView;
 use metier_core::{Error, Progress, Result};

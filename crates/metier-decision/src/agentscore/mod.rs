@@ -21,6 +21,7 @@ mod dictionary;
 mod evidence;
 mod fit;
 mod honest;
+mod pool;
 mod proposer;
 mod quantile;
 mod reference;
@@ -46,6 +47,7 @@ pub use dictionary::{Dictionary, Entry, Kind, Monotone};
 pub use evidence::AgentScore;
 pub use fit::{NothingPassed, fit, fit_with};
 pub use honest::{Honest, by_items, cross_validate};
+pub use pool::{Candidate, Pool, Verdict, jaccard, rule_auroc};
 pub use proposer::{
     Attempt, DataProposer, Feedback, FileProposer, LlmConfig, LlmProposer, LlmStats, MixedProposer,
     Origin, Proposer, Source,
@@ -54,7 +56,7 @@ pub use reference::{PointScore, Reference, Term};
 pub use risk::{Risk, RiskTable, wilson};
 pub use robustness::{Missing, without_columns};
 pub use rule::{Direction, Expr, Join, Op, Rule};
-pub use screening::{Candidate, Pool, Screening, Tau, Verdict, jaccard, rule_auroc};
+pub use screening::{Screening, Tau};
 pub use select::Selector;
 pub use split::{folds, holdout};
 pub use threshold::{Confusion, Threshold};

@@ -2,7 +2,8 @@
 //! and columns that say nothing change nothing.
 
 use metier_core::{Error, Result};
-use metier_data::{Frame, Values};
+use metier_data::{Column, Frame, Values};
+use rayon::prelude::*;
 
 /// The part of the rows held out for validation: about `share` of each class. Rows with the same
 /// label in the column `group` stay together.
@@ -104,8 +105,7 @@ fn units(frame: &Frame, y: &[u8], group: Option<&str>, seed: u64) -> Result<Vec<
 
 // A sum over the columns: their order does not count, nor do columns with one value.
 fn row_hashes(frame: &Frame) -> Vec<u64> {
-    let mut hashes = vec![0u64; frame.height()];
-    for column in frame.columns() {
+    let of_column = |column: &Column| -> Option<Vec<u64>> {
         let name = text_hash(&column.name);
         let cells: Vec<u64> = match &column.values {
             Values::Number(values) => values
@@ -120,14 +120,15 @@ fn row_hashes(frame: &Frame) -> Vec<u64> {
                 .map(|value| mix(name ^ value.as_deref().map_or(u64::MAX, text_hash)))
                 .collect(),
         };
-        if cells.iter().all(|cell| *cell == cells[0]) {
-            continue;
-        }
-        for (hash, cell) in hashes.iter_mut().zip(cells) {
-            *hash = hash.wrapping_add(cell);
-        }
-    }
-    hashes
+        let told_apart = cells.iter().any(|cell| *cell != cells[0]);
+        told_apart.then_some(cells)
+    };
+    let add = |mut sum: Vec<u64>, cells: Vec<u64>| {
+        sum.iter_mut().zip(cells).for_each(|(sum, cell)| *sum = sum.wrapping_add(cell));
+        sum
+    };
+    let hashes = frame.columns().par_iter().filter_map(of_column).reduce_with(add);
+    hashes.unwrap_or_else(|| vec![0; frame.height()])
 }
 
 fn text_hash(text: &str) -> u64 {

@@ -13,7 +13,7 @@ pub use indicators::Indicators;
 pub use pooled::{Pooled, Rounding, pooled};
 pub use sparse::{IntegerScore, faster_risk, risk_slim};
 
-use super::screening::Verdict;
+use super::pool::Verdict;
 use super::select::{Choice, Selector, beam, exact};
 use super::{Bits, Checklist, Config, DataProposer, Layout, Part, Rule, Screening, Tau, fit};
 use crate::cart::Tree;

@@ -4,8 +4,8 @@
 //! ones as implausible, and may choose among the kept ones.
 
 use super::{Attempt, Feedback, Proposer};
+use crate::agentscore::pool::Verdict;
 use crate::agentscore::rule::Rule;
-use crate::agentscore::screening::Verdict;
 use crate::agentscore::view::{AggregateView, Summary};
 use metier_core::chat::{Chat, Message, Request};
 use metier_core::{Error, Result};

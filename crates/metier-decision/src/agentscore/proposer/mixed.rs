@@ -1,8 +1,8 @@
 //! Several proposers as one.
 
 use super::{Attempt, Feedback, Proposer};
+use crate::agentscore::pool::Verdict;
 use crate::agentscore::rule::Rule;
-use crate::agentscore::screening::Verdict;
 use crate::agentscore::view::AggregateView;
 use metier_core::Result;
 

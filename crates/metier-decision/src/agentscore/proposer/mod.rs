@@ -13,8 +13,8 @@ pub use llm::{LlmConfig, LlmProposer, LlmStats};
 pub use mixed::MixedProposer;
 pub use source::{Origin, Source};
 
+use super::pool::Verdict;
 use super::rule::Rule;
-use super::screening::Verdict;
 use super::view::AggregateView;
 use metier_core::Result;
 
