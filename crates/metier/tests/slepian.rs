@@ -205,6 +205,41 @@ fn fit_scores_on_rows_held_out_beside_the_nearest() {
 }
 
 #[test]
+fn every_model_learns_and_is_drawn_over_the_coasts() {
+    let folder = towns();
+    let fixed = ["fit", "--in", "towns.csv", "--target", "price", "--region", CAP, "--L", "20"];
+    for model in ["ridge", "mlp", "resmlp", "siren", "glu"] {
+        let flags = ["--model", model, "--map", "m.svg", "--format", "json"];
+        // Passes enough to run, not to learn much: the wider networks are slow without a machine's
+        // full vectors.
+        let passes: &[&str] = if model == "ridge" { &[] } else { &["--epochs", "3"] };
+        let told = metier(folder.path(), &[&fixed[..], &flags, passes].concat()).success();
+        let scores: serde_json::Value = serde_json::from_str(&stdout(&told)).unwrap();
+        assert_eq!(scores["model"], model);
+        assert!(scores["r2"].is_number(), "{scores}");
+        assert!(stderr(&told).contains(&format!("price as {model} sees it. Learned from 36 rows")));
+        let picture = fs::read_to_string(folder.path().join("m.svg")).unwrap();
+        assert!(picture.starts_with("<svg"), "{model}");
+        // The label of the colours, the field, and a coast.
+        assert!(picture.lines().any(|line| line == "price"), "{model}");
+        for part in ["<image", "<polyline"] {
+            assert!(picture.contains(part), "{model}: no {part}");
+        }
+        fs::remove_file(folder.path().join("m.svg")).unwrap();
+    }
+    let refused =
+        |flags: &[&str]| stderr(&metier(folder.path(), &[&fixed[..], flags].concat()).code(2));
+    let told = refused(&["--map", "m.png"]);
+    assert!(told.contains("pictures are written as .svg") && told.contains("m.png"), "{told}");
+    let told = refused(&["--epochs", "3"]);
+    assert!(told.contains("--epochs is given, which --model ridge has no use for"), "{told}");
+    let told = refused(&["--model", "siren", "--dropout", "0.1"]);
+    assert!(told.contains("--dropout is given, which --model siren has no use for"), "{told}");
+    let told = refused(&["--model", "mlp", "--dropout", "1"]);
+    assert!(told.contains("dropout is 1, where a share from 0 to below 1 is wanted"), "{told}");
+}
+
+#[test]
 fn bad_input_is_named_with_its_place() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();

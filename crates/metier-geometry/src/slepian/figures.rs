@@ -1,11 +1,15 @@
 //! Pictures of a basis: its eigenvalues, and its functions over the coasts of the earth.
 
 use super::basis::SlepianBasis;
+use super::encoder::SlepianEncoder;
 use super::region::Region;
-use crate::sphere::{KM_PER_DEGREE, lon_lat, unit};
+use crate::learn::Neighbors;
+use crate::sphere::{KM_PER_DEGREE, check_points, dot, lon_lat, unit};
 use metier_core::evidence::{Axes, Line, MapPoints, Raster, WorldMap};
-use metier_core::{Figure, Plot, Result};
+use metier_core::{Error, Figure, Plot, Result};
 use metier_data::geo::{Detail, borders, coastlines};
+use ndarray::Array2;
+use rayon::prelude::*;
 
 /// The lambdas in order, with the Shannon number as a step.
 pub fn eigenvalue_curve(basis: &SlepianBasis) -> Figure {
@@ -93,6 +97,68 @@ pub fn field_map(
     })
 }
 
+/// How far from a place that it was learned from a model of the encoder's features is shown: a quarter
+/// of the detail that they resolve, an eighth of their shortest wave. At twice that distance a linear
+/// model has already turned.
+pub fn map_reach_km(encoder: &SlepianEncoder) -> f64 {
+    0.25 * encoder.basis().resolution_km()
+}
+
+/// What a model of the encoder's features predicts: inside the region, within [`map_reach_km`] of one
+/// of the `places` that it was learned from. Elsewhere the map is blank, for there a model runs away
+/// and a scale of colours with it. Predictions outside `range` are cut off.
+///
+/// ```
+/// use metier_geometry::slepian::{Region, SlepianConfig, SlepianEncoder, prediction_map};
+/// let region = Region::cap(10.0, 50.0, 8.0);
+/// let config = SlepianConfig { region: region.into(), l: 20, ..SlepianConfig::default() };
+/// let (lon, lat) = ([8.0, 12.0], [49.0, 51.0]);
+/// let encoder = SlepianEncoder::fit(&config, &lon, &lat)?;
+/// let predict = |x: &ndarray::Array2<f32>| x.column(0).iter().map(|v| f64::from(*v)).collect();
+/// let map = prediction_map(&encoder, (&lon, &lat), [-1.0, 1.0], "first feature", 40, predict)?;
+/// assert!(map.raster.unwrap().values.iter().any(|value| value.is_finite()));
+/// # Ok::<(), metier_core::Error>(())
+/// ```
+///
+/// # Errors
+/// No places, or a place that is none.
+pub fn prediction_map(
+    encoder: &SlepianEncoder,
+    places: (&[f64], &[f64]),
+    range: [f64; 2],
+    label: &str,
+    width: usize,
+    predict: impl FnOnce(&Array2<f32>) -> Vec<f64>,
+) -> Result<WorldMap> {
+    check_points(places.0, places.1)?;
+    if places.0.is_empty() {
+        return Err(Error::input("there are no places that the model was learned from"));
+    }
+    let tree = Neighbors::new(places.0, places.1);
+    let reach = (map_reach_km(encoder) / KM_PER_DEGREE).to_radians().cos();
+    let region = encoder.region();
+    let mut map = field_map(region, window_of(region), width, |lon, lat| {
+        let inside = region.contains(lon, lat)?;
+        let near = |i: usize| {
+            let place = unit(lon[i], lat[i]);
+            let nearest = tree.nearest(lon[i], lat[i], 1);
+            nearest.iter().any(|k| dot(unit(places.0[*k], places.1[*k]), place) >= reach)
+        };
+        let shown: Vec<usize> =
+            (0..lon.len()).into_par_iter().filter(|i| inside[*i] && near(*i)).collect();
+        let pick = |values: &[f64]| shown.iter().map(|i| values[*i]).collect::<Vec<f64>>();
+        let predicted = predict(&encoder.transform(&pick(lon), &pick(lat))?);
+        let mut values = vec![f64::NAN; lon.len()];
+        for (i, value) in shown.iter().zip(predicted) {
+            values[*i] = value.max(range[0]).min(range[1]);
+        }
+        Ok(values)
+    })?;
+    map.signed = false;
+    map.value_label = label.to_owned();
+    Ok(map)
+}
+
 /// One function of the basis over its region.
 ///
 /// # Errors
@@ -106,7 +172,7 @@ pub fn mode_map(
     let (Some(lambda), Some(name)) =
         (basis.lambda().get(mode), basis.names().into_iter().nth(mode))
     else {
-        return Err(metier_core::Error::usage(format!(
+        return Err(Error::usage(format!(
             "function {mode} is asked for, where the basis has 0 to {}",
             basis.len() - 1
         ))
@@ -191,6 +257,30 @@ fn around(lines: Vec<Vec<(f64, f64)>>, window: [f64; 4]) -> Vec<Vec<(f64, f64)>>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn predictions_are_shown_near_what_they_were_learned_from() {
+        use crate::slepian::SlepianConfig;
+        let region = Region::cap(10.0, 50.0, 8.0);
+        let config = SlepianConfig { region: region.into(), l: 90, ..SlepianConfig::default() };
+        // 20015 km / 90 are two degrees, and a quarter of that half a degree.
+        let (lon, lat) = ([6.0, 11.0], [50.0, 50.0]);
+        let encoder = SlepianEncoder::fit(&config, &lon, &lat).unwrap();
+        let predict = |x: &Array2<f32>| vec![7.0; x.nrows()];
+        let map = prediction_map(&encoder, (&lon, &lat), [0.0, 5.0], "v", 120, predict).unwrap();
+        let raster = map.raster.as_ref().unwrap();
+        let at = |lon: f64, lat: f64| {
+            let [w, s, e, n] = map.window;
+            let column = ((lon - w) / (e - w) * raster.width as f64) as usize;
+            let row = ((n - lat) / (n - s) * raster.height as f64) as usize;
+            raster.values[row * raster.width + column]
+        };
+        assert_eq!((at(11.0, 50.0), at(11.0, 50.3), at(6.0, 49.7)), (5.0, 5.0, 5.0));
+        assert!(at(11.0, 50.9).is_nan() && at(8.5, 50.0).is_nan());
+        let error =
+            prediction_map(&encoder, (&[], &[]), [0.0, 5.0], "v", 120, predict).unwrap_err();
+        assert!(error.to_string().contains("no places"), "{error}");
+    }
 
     #[test]
     fn lines_are_cut_to_the_window_and_its_surroundings() {

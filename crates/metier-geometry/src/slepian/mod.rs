@@ -7,7 +7,8 @@
 //! 20,015 km / L. Any model takes them as columns, alone or beside the global harmonics.
 //!
 //! [`SlepianEncoder`] goes from points to features; [`SlepianBasis`] holds the functions themselves;
-//! [`baselines`] are the encoders that people use instead.
+//! [`baselines`] are the encoders that people use instead. What learns from the features is in
+//! [`learn`](crate::learn).
 //!
 //! Rao, Crasto, Ooms, Rolnick, Klemmer & Rußwurm, "Localized, High-resolution Geographic
 //! Representations with Slepian Functions", ICML 2026, arXiv 2602.00392; theory: Simons, Dahlen &
@@ -36,7 +37,7 @@ pub use cap::{Cap, CapMode, Parity, cap_spectrum};
 pub use dual::kernel_sum;
 pub use encoder::{SlepianConfig, SlepianEncoder};
 pub use evidence::Slepian;
-pub use figures::{eigenvalue_curve, field_map, mode_map, window_of};
+pub use figures::{eigenvalue_curve, field_map, map_reach_km, mode_map, prediction_map, window_of};
 pub use harmonics::{MAX_DEGREE, legendre, sh_features, sh_names};
 pub use nodes::Nodes;
 pub use raster::Raster;

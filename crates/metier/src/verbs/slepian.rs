@@ -1,11 +1,11 @@
 //! `metier slepian`: places as features that are fine inside a region.
 
+mod fit;
+
 use crate::shell::Shell;
-use clap::ValueEnum;
 use metier_core::evidence::draw::{Size, Theme, svg};
-use metier_core::{Error, Result, files};
+use metier_core::{Error, Figure, Result, files};
 use metier_data::{Column, Frame, read, write};
-use metier_geometry::learn::{Neighbors, Network, NetworkConfig, Ridge, Split, r_squared, rows};
 use metier_geometry::slepian::{
     Raster, Region, RegionSpec, SlepianBasis, SlepianConfig, SlepianEncoder, eigenvalue_curve,
     mode_map,
@@ -13,7 +13,7 @@ use metier_geometry::slepian::{
 use metier_geometry::sphere::first_bad_point;
 use ndarray::Array2;
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Turn places into features that are fine inside a region
@@ -44,9 +44,10 @@ pub enum Command {
         metier slepian plot --region country:JP --L 80 --curve -o curve.svg")]
     Plot(Plot),
     /// Fit a model to a column and score it on rows held out, with nearest neighbours beside
-    #[command(after_help = "Example:\n  \
-        metier slepian fit --in houses.csv --target price --region fit --L 120 --model mlp")]
-    Fit(Fit),
+    #[command(after_help = "Examples:\n  \
+        metier slepian fit --in houses.csv --target price --region fit --L 120 --model mlp\n  \
+        metier slepian fit --in houses.csv --target price --region country:JP --map prices.svg")]
+    Fit(fit::Fit),
 }
 
 /// The points.
@@ -145,29 +146,6 @@ pub struct Plot {
     output: PathBuf,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Model {
-    /// Linear regression with a penalty
-    Ridge,
-    /// A network of 128 and 64 units
-    Mlp,
-}
-
-#[derive(clap::Args)]
-pub struct Fit {
-    #[command(flatten)]
-    hybrid: Hybrid,
-    /// The column to predict
-    #[arg(long, value_name = "COLUMN")]
-    target: String,
-    /// What learns from the features
-    #[arg(long, value_enum, default_value = "ridge")]
-    model: Model,
-    /// Decides which rows are held out
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-}
-
 /// Carries out one of the commands.
 pub fn run(command: &Command, shell: &Shell) -> Result<ExitCode> {
     match command {
@@ -175,7 +153,7 @@ pub fn run(command: &Command, shell: &Shell) -> Result<ExitCode> {
         Command::Basis(args) => basis(args, shell)?,
         Command::Encode(args) => encode(args, shell)?,
         Command::Plot(args) => plot(args, shell)?,
-        Command::Fit(args) => fit(args, shell)?,
+        Command::Fit(args) => fit::run(args, shell)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -374,107 +352,27 @@ fn single(value: f32) -> f64 {
     value.to_string().parse().unwrap_or(f64::from(value))
 }
 
-fn plot(args: &Plot, shell: &Shell) -> Result<()> {
-    if args.output.extension().is_none_or(|ending| ending != "svg") {
-        return Err(Error::usage("pictures are written as .svg").in_file(&args.output));
+// Before anything is computed.
+fn check_picture(path: &Path) -> Result<()> {
+    if path.extension().is_some_and(|ending| ending == "svg") {
+        return Ok(());
     }
+    Err(Error::usage("pictures are written as .svg").in_file(path))
+}
+
+fn draw(figure: &Figure, path: &Path, shell: &Shell) -> Result<()> {
+    files::write_bytes(path, svg(figure, Size::Wide, Theme::Light).as_bytes())?;
+    shell.say(format_args!("{}. {}", figure.title, figure.caption));
+    Ok(())
+}
+
+fn plot(args: &Plot, shell: &Shell) -> Result<()> {
+    check_picture(&args.output)?;
     let (region, basis) = args.plain.basis(shell)?;
     let figure = if args.curve {
         eigenvalue_curve(&basis)
     } else {
         mode_map(&region, &basis, args.mode, 360)?
     };
-    files::write_bytes(&args.output, svg(&figure, Size::Wide, Theme::Light).as_bytes())?;
-    shell.say(format_args!("{}. {}", figure.title, figure.caption));
-    Ok(())
-}
-
-#[derive(Serialize)]
-struct Scores {
-    model: &'static str,
-    rows: usize,
-    held_out: usize,
-    features: usize,
-    r2: f64,
-    lon_lat_ridge_r2: f64,
-    nearest_5_r2: f64,
-    seed: u64,
-}
-
-fn fit(args: &Fit, shell: &Shell) -> Result<()> {
-    let table = args.hybrid.plain.points.needed("fitting")?;
-    let target = target(&table.frame, &args.target)?;
-    let n = target.len();
-    if n < 20 {
-        let message = format!("{n} rows are too few to hold some out: at least 20 are needed");
-        return Err(table.frame.error(message));
-    }
-    let split = Split::new(n, args.seed);
-    let pick = |values: &[f64], rows: &[usize]| -> Vec<f64> {
-        rows.iter().map(|row| values[*row]).collect()
-    };
-    let (lon, lat) = (pick(&table.lon, &split.train), pick(&table.lat, &split.train));
-    // The region and the scales are learned from the training rows alone.
-    let encoder = SlepianEncoder::fit(&args.hybrid.config()?, &lon, &lat)?;
-    encoder.warnings().iter().for_each(|warning| shell.say(format_args!("note: {warning}")));
-    let features = encoder.transform(&table.lon, &table.lat)?;
-    let parts =
-        |x: &Array2<f32>| (rows(x, &split.train), rows(x, &split.validation), rows(x, &split.test));
-    let [y, held_y, test_y] =
-        [&split.train, &split.validation, &split.test].map(|r| pick(&target, r));
-    let (x, held_x, test_x) = parts(&features);
-    let predicted = match args.model {
-        Model::Ridge => Ridge::fit(&x, &y, &held_x, &held_y)?.predict(&test_x),
-        Model::Mlp => {
-            let config = NetworkConfig::default();
-            Network::fit(&config, &x, &y, &held_x, &held_y, args.seed, shell.progress())?
-                .predict(&test_x)
-        }
-    };
-    let plain = Array2::from_shape_fn((n, 2), |(i, k)| [table.lon[i], table.lat[i]][k] as f32);
-    let (x, held_x, test_x) = parts(&plain);
-    let linear = Ridge::fit(&x, &y, &held_x, &held_y)?.predict(&test_x);
-    let near = Neighbors::new(&lon, &lat).mean(
-        &y,
-        &pick(&table.lon, &split.test),
-        &pick(&table.lat, &split.test),
-        5,
-    );
-    let scores = Scores {
-        model: match args.model {
-            Model::Ridge => "ridge",
-            Model::Mlp => "mlp",
-        },
-        rows: n,
-        held_out: test_y.len(),
-        features: features.ncols(),
-        r2: r_squared(&test_y, &predicted),
-        lon_lat_ridge_r2: r_squared(&test_y, &linear),
-        nearest_5_r2: r_squared(&test_y, &near),
-        seed: args.seed,
-    };
-    if shell.json() {
-        return shell.print_json(&scores);
-    }
-    let held = scores.held_out;
-    shell.print(format_args!("R² of `{}` on {held} of {n} rows held out", args.target))?;
-    let own = format!("{} on {} features", scores.model, scores.features);
-    for (name, score) in [
-        (own.as_str(), scores.r2),
-        ("ridge on longitude and latitude", scores.lon_lat_ridge_r2),
-        ("mean of the 5 nearest rows", scores.nearest_5_r2),
-    ] {
-        shell.print(format_args!("  {name:<34} {score:.3}"))?;
-    }
-    Ok(())
-}
-
-fn target(frame: &Frame, name: &str) -> Result<Vec<f64>> {
-    let values = frame.numbers(name)?;
-    match values.iter().position(|value| !value.is_finite()) {
-        Some(index) => Err(frame
-            .error_at(index, name, "the value to predict is missing")
-            .help("leave such rows out")),
-        None => Ok(values.to_vec()),
-    }
+    draw(&figure, &args.output, shell)
 }
