@@ -1,5 +1,6 @@
 //! Multinomial logistic regression by L-BFGS.
 
+use super::functions::{each, exp};
 use super::lbfgs::minimise;
 use super::ridge::moments;
 use faer::linalg::matmul::matmul;
@@ -129,10 +130,13 @@ impl Problem {
         let mut loss = 0.0;
         for (row, label) in scores.chunks_exact_mut(self.classes).zip(labels) {
             let top = row.iter().fold(f64::NEG_INFINITY, |a, b| a.max(*b));
-            let own = row[*label];
-            row.iter_mut().for_each(|score| *score = (*score - top).exp());
+            row.iter_mut().for_each(|score| *score -= top);
+            loss -= row[*label] / n as f64;
+        }
+        each(&mut scores, exp);
+        for (row, label) in scores.chunks_exact_mut(self.classes).zip(labels) {
             let sum: f64 = row.iter().sum();
-            loss += (sum.ln() + top - own) / n as f64;
+            loss += sum.ln() / n as f64;
             row.iter_mut().for_each(|p| *p /= sum * n as f64);
             row[*label] -= 1.0 / n as f64;
         }

@@ -5,6 +5,7 @@
 //! distribution of those values put in, which for Gaussian noise is known in closed form: the
 //! collapsed bound of Titsias (2009). No batches and no variational parameters are left to learn.
 
+use super::functions::{each, exp};
 use super::lbfgs::minimise;
 use super::ridge::moments;
 use super::split::shuffled;
@@ -160,23 +161,35 @@ impl Kernel {
         parts.map(|((a, b), length)| ((a - b) / length).powi(2)).sum()
     }
 
-    fn between(&self, a: &[f64], b: &[f64]) -> Mat<f64> {
+    // The distance of each pair times the square root of 5, a column for each of `b`.
+    fn distances(&self, a: &[f64], b: &[f64]) -> Vec<f64> {
         let d = self.lengths.len();
-        Mat::from_fn(a.len() / d, b.len() / d, |i, j| {
-            let square = 5.0 * self.square(&a[i * d..(i + 1) * d], &b[j * d..(j + 1) * d]);
-            let r = square.sqrt();
-            self.variance * (1.0 + r + square / 3.0) * (-r).exp()
-        })
+        let mut all = Vec::with_capacity(a.len() / d * (b.len() / d));
+        for b in b.chunks_exact(d) {
+            all.extend(a.chunks_exact(d).map(|a| (5.0 * self.square(a, b)).sqrt()));
+        }
+        all
+    }
+
+    fn between(&self, a: &[f64], b: &[f64]) -> Mat<f64> {
+        let (rows, columns) = (a.len() / self.lengths.len(), b.len() / self.lengths.len());
+        let mut values = self.distances(a, b);
+        let variance = self.variance;
+        each(&mut values, |r| variance * (1.0 + r + r * r / 3.0) * exp(-r));
+        MatRef::from_column_major_slice(&values, rows, columns).to_owned()
     }
 
     // Adds up the slopes along the logarithm of each length, times what the caller makes of each pair.
     fn slopes(&self, a: &[f64], b: &[f64], factor: MatRef<f64>) -> Vec<f64> {
         let d = self.lengths.len();
+        let mut values = self.distances(a, b);
+        let scale = self.variance * 5.0 / 3.0;
+        each(&mut values, |r| scale * (1.0 + r) * exp(-r));
         let mut sums = vec![0.0; d];
-        for (j, b) in b.chunks_exact(d).enumerate() {
-            for (i, a) in a.chunks_exact(d).enumerate() {
-                let r = (5.0 * self.square(a, b)).sqrt();
-                let common = factor[(i, j)] * self.variance * 5.0 / 3.0 * (1.0 + r) * (-r).exp();
+        let columns = values.chunks_exact(a.len() / d);
+        for (j, (b, values)) in b.chunks_exact(d).zip(columns).enumerate() {
+            for (i, (a, value)) in a.chunks_exact(d).zip(values).enumerate() {
+                let common = factor[(i, j)] * value;
                 for k in 0..d {
                     sums[k] += common * ((a[k] - b[k]) / self.lengths[k]).powi(2);
                 }

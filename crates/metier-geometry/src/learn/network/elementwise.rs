@@ -1,9 +1,9 @@
 //! Functions of single values. Each changes the values in place and, in training, returns its slope
 //! at every one: backwards they are all a product.
 
-use super::functions::{each, each_with_slope, sin_cos};
 use super::layer::{Kept, Mode};
 use super::matrix::Matrix;
+use crate::learn::functions::{each, each_with_slope, sin_cos};
 use rand::RngExt;
 
 pub(super) fn relu(x: &mut Matrix, mode: &Mode) -> Kept {

@@ -1,9 +1,9 @@
 //! A linear map whose outputs are let through by a second one.
 
-use super::functions::{each, sigmoid};
 use super::layer::{Gradient, Kept, Mode};
 use super::linear::Linear;
 use super::matrix::Matrix;
+use crate::learn::functions::{each, sigmoid};
 use metier_core::rng::Rng;
 
 /// A gated linear unit: `sigmoid(W x + a) * (V x + b)`; the parameters of the gate W come first.

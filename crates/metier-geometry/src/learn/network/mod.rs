@@ -8,7 +8,6 @@ mod adam;
 mod architecture;
 mod deep_rff;
 mod elementwise;
-mod functions;
 mod gate;
 mod glu;
 mod layer;

@@ -1,8 +1,8 @@
 //! Random features of a kernel: cosines of random directions.
 
-use super::functions::{each, each_with_slope, sin_cos};
 use super::layer::{Kept, Mode};
 use super::matrix::{Matrix, view};
+use crate::learn::functions::{each, each_with_slope, sin_cos};
 use metier_core::rng::Rng;
 use rand::RngExt;
 use rand_distr::{ChiSquared, Distribution, StandardNormal};
