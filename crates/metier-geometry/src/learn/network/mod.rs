@@ -1,8 +1,8 @@
 //! Small networks for regression: the paper's architectures under one training loop.
 //!
-//! A network is a list of [`layer`]s and one flat slice of parameters, so that the optimizer, the
+//! A network is a list of layers and one flat slice of parameters, so that the optimizer, the
 //! copy of the best weights and the checks by differences need not know what the layers are. An
-//! architecture says which layers; [`Training`] says how they learn.
+//! architecture says which layers; `Training` says how they learn.
 
 mod adam;
 mod architecture;
