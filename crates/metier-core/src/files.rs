@@ -27,7 +27,7 @@ pub fn write_atomic(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()
     temporary.as_file().sync_all().map_err(io)?;
     set_usual_permissions(temporary.as_file()).map_err(io)?;
     temporary.persist(path).map_err(|error| io(error.error))?;
-    sync_folder(folder).map_err(io)
+    sync_folder(folder)
 }
 
 /// [`write_atomic`] of bytes that are at hand.
@@ -36,6 +36,19 @@ pub fn write_atomic(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()
 /// An I/O error that names `path`.
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
     write_atomic(path, |out| out.write_all(bytes).map_err(|source| Error::io(path, source)))
+}
+
+/// Brings a folder's entries to the disk: after a rename, so that the new name outlasts a crash.
+///
+/// # Errors
+/// An I/O error that names `folder`.
+pub fn sync_folder(folder: &Path) -> Result<()> {
+    // Only Unix opens folders; elsewhere the file system sees to it.
+    if cfg!(unix) {
+        let synced = File::open(folder).and_then(|file| file.sync_all());
+        synced.map_err(|source| Error::io(folder, source))?;
+    }
+    Ok(())
 }
 
 // A temporary file is private to its owner; a result should be readable as any file is.
@@ -47,17 +60,6 @@ fn set_usual_permissions(file: &File) -> std::io::Result<()> {
 
 #[cfg(not(unix))]
 fn set_usual_permissions(_file: &File) -> std::io::Result<()> {
-    Ok(())
-}
-
-// The rename itself must reach the disk, which on Unix means syncing the folder.
-#[cfg(unix)]
-fn sync_folder(folder: &Path) -> std::io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_folder: &Path) -> std::io::Result<()> {
     Ok(())
 }
 

@@ -8,8 +8,10 @@ pub mod chat;
 pub mod error;
 pub mod evidence;
 pub mod files;
+pub mod hash;
 pub mod progress;
 pub mod rng;
+pub mod vector;
 
 pub use error::{Error, Result};
 pub use evidence::{

@@ -4,6 +4,7 @@
 //! by whom. Work split over threads takes one indexed stream per item, so that the split does not
 //! change the result.
 
+use crate::hash::{OFFSET, fnv1a};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -27,17 +28,10 @@ pub fn stream(seed: u64, name: &str) -> Rng {
 pub fn indexed(seed: u64, name: &str, index: u64) -> Rng {
     let mut key = [0u8; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());
-    key[8..16].copy_from_slice(&fnv1a(name).to_le_bytes());
+    key[8..16].copy_from_slice(&fnv1a(OFFSET, name.as_bytes()).to_le_bytes());
     key[16..24].copy_from_slice(&index.to_le_bytes());
     key[24..].copy_from_slice(&(name.len() as u64).to_le_bytes());
     ChaCha8Rng::from_seed(key)
-}
-
-// FNV-1a is fixed for all time, which the standard library's hashers are not.
-fn fnv1a(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]

@@ -166,6 +166,10 @@ impl Trainable for LanguageModel {
         };
         let mut prompt = self.tokenizer.encode("The ")?;
         prompt.truncate(self.config.context);
+        // A tokenizer of one's own may know none of its characters.
+        if prompt.is_empty() {
+            return Ok(None);
+        }
         let drawn = generate(&self.decoder()?, &prompt, &config, &Silent)?;
         let all: Vec<u32> = prompt.into_iter().chain(drawn).collect();
         self.tokenizer.decode(&all).map(Some)

@@ -62,6 +62,10 @@ fn what_is_built_in_can_be_checked() {
     let output = metier(home.path(), &["data", "verify", "digits"]).output().unwrap();
     assert!(output.status.success());
     assert!(String::from_utf8(output.stdout).unwrap().starts_with("digits: "));
+    let output =
+        metier(home.path(), &["data", "verify", "digits", "--format", "json"]).output().unwrap();
+    let row: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(row, serde_json::json!({"name": "digits", "files": 1}));
     let output = metier(home.path(), &["data", "verify", "sotu", "digits"]).output().unwrap();
     // One that is missing does not keep the others from being checked.
     assert_eq!(output.status.code(), Some(3));

@@ -13,6 +13,7 @@ pub use cassette::{Recorder, Replay};
 pub use live::Live;
 
 use crate::Result;
+use crate::hash::{OFFSET, fnv1a};
 use serde::{Deserialize, Serialize};
 
 /// One message of a conversation.
@@ -55,13 +56,9 @@ impl Request {
     /// A stable name for the request: 32 hexadecimal digits of its content.
     pub fn hash(&self) -> String {
         let text = serde_json::to_string(self).unwrap_or_default();
-        // Two FNV-1a hashes with different starts: plenty against accidents, and fixed for all time.
-        let fnv = |start: u64| {
-            text.bytes().fold(start, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-            })
-        };
-        format!("{:016x}{:016x}", fnv(0xcbf2_9ce4_8422_2325), fnv(0x6c62_272e_07bb_0142))
+        // Two hashes with different starts: plenty against accidents.
+        let half = |start| fnv1a(start, text.as_bytes());
+        format!("{:016x}{:016x}", half(OFFSET), half(0x6c62_272e_07bb_0142))
     }
 }
 

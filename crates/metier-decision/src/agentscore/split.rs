@@ -1,6 +1,7 @@
 //! Splitting rows by what they hold rather than by where they stand, so that the order of the rows
 //! and columns that say nothing change nothing.
 
+use metier_core::hash::{OFFSET, fnv1a};
 use metier_core::{Error, Result};
 use metier_data::{Column, Frame, Values};
 use rayon::prelude::*;
@@ -132,9 +133,7 @@ fn row_hashes(frame: &Frame) -> Vec<u64> {
 }
 
 fn text_hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    fnv1a(OFFSET, text.as_bytes())
 }
 
 // The finalizer of SplitMix64: every bit of the input reaches every bit of the output.

@@ -1,10 +1,10 @@
 //! Multinomial logistic regression by L-BFGS.
 
-use super::functions::{each, exp};
 use super::lbfgs::minimise;
 use super::ridge::moments;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
+use metier_core::vector::{each, exp_f64};
 use metier_core::{Error, Progress, Result};
 use ndarray::Array2;
 
@@ -133,7 +133,7 @@ impl Problem {
             row.iter_mut().for_each(|score| *score -= top);
             loss -= row[*label] / n as f64;
         }
-        each(&mut scores, exp);
+        each(&mut scores, exp_f64);
         for (row, label) in scores.chunks_exact_mut(self.classes).zip(labels) {
             let sum: f64 = row.iter().sum();
             loss += sum.ln() / n as f64;

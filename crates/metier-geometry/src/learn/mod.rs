@@ -7,7 +7,6 @@
 use metier_core::{Error, Result};
 use ndarray::Array2;
 
-mod functions;
 mod lbfgs;
 mod logistic;
 mod neighbors;

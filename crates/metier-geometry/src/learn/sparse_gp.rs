@@ -5,13 +5,13 @@
 //! distribution of those values put in, which for Gaussian noise is known in closed form: the
 //! collapsed bound of Titsias (2009). No batches and no variational parameters are left to learn.
 
-use super::functions::{each, exp};
 use super::lbfgs::minimise;
 use super::ridge::moments;
 use super::split::shuffled;
 use faer::linalg::matmul::matmul;
 use faer::prelude::Solve;
 use faer::{Accum, Mat, MatRef, Par, Side};
+use metier_core::vector::{each, exp_f64};
 use metier_core::{Error, Progress, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
@@ -175,7 +175,7 @@ impl Kernel {
         let (rows, columns) = (a.len() / self.lengths.len(), b.len() / self.lengths.len());
         let mut values = self.distances(a, b);
         let variance = self.variance;
-        each(&mut values, |r| variance * (1.0 + r + r * r / 3.0) * exp(-r));
+        each(&mut values, |r| variance * (1.0 + r + r * r / 3.0) * exp_f64(-r));
         MatRef::from_column_major_slice(&values, rows, columns).to_owned()
     }
 
@@ -184,7 +184,7 @@ impl Kernel {
         let d = self.lengths.len();
         let mut values = self.distances(a, b);
         let scale = self.variance * 5.0 / 3.0;
-        each(&mut values, |r| scale * (1.0 + r) * exp(-r));
+        each(&mut values, |r| scale * (1.0 + r) * exp_f64(-r));
         let mut sums = vec![0.0; d];
         let columns = values.chunks_exact(a.len() / d);
         for (j, (b, values)) in b.chunks_exact(d).zip(columns).enumerate() {

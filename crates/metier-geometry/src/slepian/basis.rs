@@ -228,7 +228,10 @@ impl SlepianBasis {
             ))
             .help("lower L, or export the basis in the frame of its region"));
         }
-        self.analyse()
+        match self.parts.as_slice() {
+            [Part::Dual(basis)] => basis.expand(),
+            _ => self.analyse(),
+        }
     }
 
     // Integrates each function against the harmonics: exact on a Gauss grid of L + 1 latitudes and

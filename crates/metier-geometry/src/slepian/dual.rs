@@ -16,11 +16,11 @@
 
 use super::cap::{Cap, CapBasis};
 use super::chebyshev::{points, to_powers};
-use super::harmonics::{TILE, dispatch, fma};
+use super::harmonics::{Harmonics, TILE, dispatch, fma};
 use super::nodes::Nodes;
 use crate::sphere::{ToPole, dot, lon_lat, smallest_cap, unit};
 use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatRef, Par, Side};
+use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 use metier_core::{Error, Result};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -146,6 +146,23 @@ impl DualBasis {
             });
         // The vector was made with this length.
         Array2::from_shape_vec((lon.len(), columns), values).unwrap_or_default()
+    }
+
+    // A function is a sum of kernels at the nodes, and a kernel's coefficients are the harmonics there.
+    pub(super) fn expand(&self) -> Result<Array2<f64>> {
+        let harmonics = Harmonics::new(self.kernel.l + 1)?;
+        let (rows, functions) = (harmonics.columns(), self.lambda.len());
+        let mut expanded = vec![0.0; rows * functions];
+        for (block, nodes) in self.nodes.chunks(BLOCK).enumerate() {
+            let (lon, lat): (Vec<f64>, Vec<f64>) = nodes.iter().map(|v| lon_lat(*v)).unzip();
+            let values = harmonics.evaluate(&lon, &lat, |value| value).into_raw_vec_and_offset().0;
+            let values = MatRef::from_column_major_slice(&values, rows, nodes.len());
+            let coefficients = self.coefficients.subrows(block * BLOCK, nodes.len());
+            let sums = MatMut::from_row_major_slice_mut(&mut expanded, rows, functions);
+            matmul(sums, Accum::Add, values, coefficients, 1.0, Par::rayon(0));
+        }
+        // The vector was made with this length.
+        Ok(Array2::from_shape_vec((rows, functions), expanded).unwrap_or_default())
     }
 
     // By the nodes: one column per place, one row per function.

@@ -24,6 +24,12 @@ impl Nodes {
         self.weights.push(weight);
     }
 
+    pub(super) fn extend(&mut self, more: Self) {
+        self.lon.extend(more.lon);
+        self.lat.extend(more.lat);
+        self.weights.extend(more.weights);
+    }
+
     /// Nodes for functions of degree up to `l`: Gauss–Legendre in sin(lat) and in longitude for a
     /// box, Gauss points along scan lines for polygons.
     ///

@@ -7,10 +7,10 @@
 
 use super::cross_entropy::sum;
 use super::fused::{Host, HostOperation, Input, apply};
-use super::math::{exp, wide};
 use burn::tensor::Tensor;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
+use metier_core::vector::{exp, wide};
 use rayon::prelude::*;
 
 /// Queries per block.

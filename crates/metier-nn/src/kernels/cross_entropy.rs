@@ -1,8 +1,8 @@
 //! The mean cross entropy of the next token, with its gradient made in the same pass.
 
 use super::fused::{Host, HostOperation, Input, apply};
-use super::math::{exp, wide};
 use burn::tensor::{Int, Tensor};
+use metier_core::vector::{exp, wide};
 use rayon::prelude::*;
 
 pub(super) fn cross_entropy(scores: &Tensor<3>, targets: &Tensor<2, Int>) -> Option<Tensor<1>> {

@@ -1,8 +1,8 @@
 //! The tanh form of GELU in one pass each way.
 
 use super::fused::{Host, HostOperation, Input, apply};
-use super::math::{tanh, wide};
 use burn::tensor::Tensor;
+use metier_core::vector::{tanh, wide};
 use rayon::prelude::*;
 
 /// Elements per piece of work.

@@ -12,7 +12,6 @@ mod cross_entropy;
 mod fused;
 mod gelu;
 mod linear;
-mod math;
 mod norm;
 mod product;
 mod rotary;

@@ -5,8 +5,8 @@
 
 use super::cross_entropy::sum;
 use super::fused::{Host, HostOperation, Input, apply};
-use super::math::wide;
 use burn::tensor::Tensor;
+use metier_core::vector::wide;
 use rayon::prelude::*;
 
 /// Rows per piece of work; fixed, so that sums over rows do not depend on the number of threads.

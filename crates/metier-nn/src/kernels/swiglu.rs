@@ -1,8 +1,8 @@
 //! The gate of a SwiGLU feed-forward map in one pass each way.
 
 use super::fused::{Host, HostOperation, Input, apply};
-use super::math::{exp, wide};
 use burn::tensor::Tensor;
+use metier_core::vector::{exp, wide};
 use rayon::prelude::*;
 
 /// Elements per piece of work.

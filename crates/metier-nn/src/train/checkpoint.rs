@@ -98,7 +98,7 @@ impl CheckpointStore {
             fs::rename(&folder, &old).map_err(|source| Error::io(&folder, source))?;
         }
         fs::rename(&partial, &folder).map_err(|source| Error::io(&folder, source))?;
-        sync_folder(&all)?;
+        files::sync_folder(&all)?;
         files::write_bytes(&self.run.join(LATEST), format!("{name}\n").as_bytes())?;
         self.prune(place.step, keep)?;
         Ok(folder)
@@ -166,16 +166,5 @@ fn sync_all(folder: &Path) -> Result<()> {
             file.sync_all().map_err(|source| Error::io(&path, source))?;
         }
     }
-    sync_folder(folder)
-}
-
-#[cfg(unix)]
-fn sync_folder(folder: &Path) -> Result<()> {
-    let synced = File::open(folder).and_then(|file| file.sync_all());
-    synced.map_err(|source| Error::io(folder, source))
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_folder: &Path) -> Result<()> {
-    Ok(())
+    files::sync_folder(folder)
 }

@@ -5,6 +5,8 @@ use comfy_table::{ContentArrangement, Table, presets};
 use metier_core::Result;
 use metier_data::registry::{self, DataSet, Store};
 use serde::Serialize;
+use serde_json::json;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// List, bring, check and find the public data sets that the evidence runs on
@@ -46,14 +48,20 @@ pub fn run(command: &Command, shell: &Shell) -> Result<ExitCode> {
             // All names are looked up before anything is brought.
             names.iter().try_for_each(|name| registry::find(name).map(drop))?;
             for name in names {
-                let path = registry::pull(name, shell.progress())?;
-                shell.print(path.display())?;
+                place(name, &registry::pull(name, shell.progress())?, shell)?;
             }
         }
         Command::Verify(Names { names }) => return verify(names, shell),
-        Command::Path { name } => shell.print(registry::path(name, None)?.display())?,
+        Command::Path { name } => place(name, &registry::path(name, None)?, shell)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn place(name: &str, path: &Path, shell: &Shell) -> Result<()> {
+    if shell.json() {
+        return shell.print_json(&json!({"name": name, "path": path}));
+    }
+    shell.print(path.display())
 }
 
 #[derive(Serialize)]
@@ -100,6 +108,9 @@ fn verify(names: &[String], shell: &Shell) -> Result<ExitCode> {
     let mut worst = None;
     for name in names {
         match registry::verify(name, shell.progress()) {
+            Ok(files) if shell.json() => {
+                shell.print_json(&json!({"name": name, "files": files}))?
+            }
             Ok(files) => shell.print(format_args!("{name}: {files} files agree"))?,
             Err(error) if error.kind() == metier_core::error::Kind::Interrupted => {
                 return Err(error);

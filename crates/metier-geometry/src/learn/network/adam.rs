@@ -1,6 +1,6 @@
 //! Adam, over one flat slice of parameters.
 
-use pulp::Arch;
+use metier_core::vector::wide;
 
 /// The running moments of the gradient.
 pub(super) struct Adam {
@@ -23,7 +23,7 @@ impl Adam {
         let rate = self.rate * correction;
         let (first, second) = (&mut self.first, &mut self.second);
         // The widest vectors that the machine has: this touches every parameter once per batch.
-        Arch::new().dispatch(|| {
+        wide(|| {
             let moments = first.iter_mut().zip(second);
             for ((w, g), (m, v)) in parameters.iter_mut().zip(gradient).zip(moments) {
                 *m = BETA[0] * *m + (1.0 - BETA[0]) * g;

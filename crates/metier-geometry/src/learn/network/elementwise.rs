@@ -3,7 +3,7 @@
 
 use super::layer::{Kept, Mode};
 use super::matrix::Matrix;
-use crate::learn::functions::{each, each_with_slope, sin_cos};
+use metier_core::vector::{each, each_with_slope, sin_cos};
 use rand::RngExt;
 
 pub(super) fn relu(x: &mut Matrix, mode: &Mode) -> Kept {

@@ -3,8 +3,8 @@
 use super::layer::{Gradient, Kept, Mode};
 use super::linear::Linear;
 use super::matrix::Matrix;
-use crate::learn::functions::{each, sigmoid};
 use metier_core::rng::Rng;
+use metier_core::vector::{each, sigmoid};
 
 /// A gated linear unit: `sigmoid(W x + a) * (V x + b)`; the parameters of the gate W come first.
 #[derive(Clone, Debug, PartialEq)]

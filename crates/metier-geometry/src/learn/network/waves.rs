@@ -2,8 +2,8 @@
 
 use super::layer::{Kept, Mode};
 use super::matrix::{Matrix, view};
-use crate::learn::functions::{each, each_with_slope, sin_cos};
 use metier_core::rng::Rng;
+use metier_core::vector::{each, each_with_slope, sin_cos};
 use rand::RngExt;
 use rand_distr::{ChiSquared, Distribution, StandardNormal};
 use std::f32::consts::TAU;
