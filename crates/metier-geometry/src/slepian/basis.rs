@@ -9,6 +9,7 @@ use crate::quadrature::gauss_legendre;
 use crate::sphere::check_points;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
+use metier_core::error::Kind;
 use metier_core::{Error, Result};
 use ndarray::{Array2, ArrayView2};
 use std::f64::consts::PI;
@@ -68,8 +69,20 @@ impl SlepianBasis {
         let caps = match region {
             Region::Cap(cap) => std::slice::from_ref(cap),
             Region::Caps(caps) => caps.as_slice(),
-            Region::Box { .. } | Region::Polygon(_) => {
+            Region::Box { .. } => {
                 return Self::from_nodes(&Nodes::inside(region, l)?, l, thresh, max_modes);
+            }
+            Region::Polygon(_) => {
+                // The usual nodes are enough for nearly every outline; what shows that they are not is
+                // a function that would keep more than all of its energy.
+                let with_nodes_of = |degree| {
+                    Self::from_nodes(&Nodes::inside(region, degree)?, l, thresh, max_modes)
+                };
+                let first = with_nodes_of(l);
+                return match &first {
+                    Err(error) if error.kind() == Kind::Numeric => with_nodes_of(2 * l),
+                    _ => first,
+                };
             }
         };
         let mut parts = Vec::with_capacity(caps.len());

@@ -155,6 +155,14 @@ const MAX_NODES: usize = 40_000;
 // Gauss points along a run, three per piece where the run is long.
 fn run_nodes(from: f64, to: f64, spacing: f64, mut push: impl FnMut(f64, f64)) {
     let wanted = ((to - from) / spacing).ceil().max(1.0);
+    if to - from > 359.999 {
+        // All the way around, where equal steps are exact for every wave of fewer turns than steps.
+        // Near a pole the steps are few; eight more hold the waves that reach it.
+        let count = wanted + 8.0;
+        let step = (to - from) / count;
+        (0..count as usize).for_each(|i| push(from + i as f64 * step, step));
+        return;
+    }
     let (pieces, points) =
         if wanted <= 3.0 { (1, wanted as usize) } else { ((wanted / 3.0).ceil() as usize, 3) };
     let length = (to - from) / pieces as f64;

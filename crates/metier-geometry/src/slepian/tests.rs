@@ -657,6 +657,21 @@ fn outlines_of_every_kind_have_nodes_of_their_area() {
 }
 
 #[test]
+fn a_continent_around_a_pole_is_a_region() {
+    let region = Region::Polygon(metier_data::geo::country("AQ").unwrap());
+    let basis = SlepianBasis::new(&region, 40, 0.05, 800).unwrap();
+    // (L + 1)^2 times the 12.3 of 510 million square kilometres inside that coast line.
+    close(basis.shannon(), 41.0 * 41.0 * region.share().unwrap(), 0.05);
+    assert!((0.999..1.0 + 1e-6).contains(&basis.lambda()[0]), "{}", basis.lambda()[0]);
+    let values = basis.evaluate_f64(&[-180.0, 180.0, 17.0, 93.0], &[-80.0, -80.0, -90.0, -90.0]);
+    let values = values.unwrap();
+    for k in 0..basis.len() {
+        close(values[[0, k]], values[[1, k]], 1e-9);
+        close(values[[2, k]], values[[3, k]], 1e-9);
+    }
+}
+
+#[test]
 fn figures_show_the_window_of_their_region() {
     let window = window_of(&Region::Box { w: 170.0, s: -20.0, e: -170.0, n: -10.0 });
     close(window[0], 165.0, 1e-9);
