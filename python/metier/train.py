@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,8 @@ class OLion:
 
     Parameters
     ----------
+    params : dictionary of float32 arrays, or None
+        What ``step(grads)`` changes. With None every step is given its parameters.
     lr : float
         The learning rate. Set ``optimizer.lr`` between steps to follow a schedule.
     betas : (float, float)
@@ -52,6 +54,11 @@ class OLion:
         How the momentum is kept; bf16 takes half the memory.
     aux : {"adamw", "lion", None}
         The optimizer of what is no hidden matrix. With None every parameter must be a matrix.
+    groups : sequence of str
+        Parameters assigned otherwise, as regular expressions: ``"attn\\.c_proj=aux"``, or
+        ``"mlp=matrix:0.5"`` for half the learning rate. The last that matches decides.
+    router_as_matrix : bool
+        Give mixture routers to OLion too.
 
     Examples
     --------
@@ -59,7 +66,7 @@ class OLion:
     >>> from metier.train import OLion
     >>> params = {"w": np.zeros((2, 2), np.float32)}
     >>> grads = {"w": np.array([[1, 2], [-3, 4]], np.float32)}
-    >>> stats = OLion(lr=0.01).step(params, grads)
+    >>> stats = OLion(params, lr=0.01).step(grads)
     >>> np.abs(params["w"])
     array([[0.002, 0.002],
            [0.002, 0.002]], dtype=float32)
@@ -67,6 +74,7 @@ class OLion:
 
     def __init__(
         self,
+        params: Mapping[str, np.ndarray] | None = None,
         lr: float = 6e-4,
         betas: tuple[float, float] = (0.95, 0.98),
         weight_decay: float = 0.1,
@@ -79,8 +87,18 @@ class OLion:
         split_fused: bool = False,
         state: str = "f32",
         aux: str | None = "adamw",
+        groups: Sequence[str] = (),
+        router_as_matrix: bool = False,
     ) -> None:
-        self.lr = lr
+        if params is not None and not isinstance(params, Mapping):
+            raise TypeError(
+                f"params is {params!r}, where a dictionary of arrays is wanted; "
+                "the learning rate is lr="
+            )
+        if aux is None and (groups or router_as_matrix):
+            raise ValueError("groups and router_as_matrix divide parameters between OLion and aux")
+        self.lr = float(lr)
+        self._params = params
         self._arguments = {
             "betas": tuple(betas),
             "weight_decay": weight_decay,
@@ -92,6 +110,8 @@ class OLion:
             "split_fused": split_fused,
             "state": state,
             "aux": aux,
+            "groups": tuple(groups),
+            "router_as_matrix": router_as_matrix,
         }
         beta1, beta2 = betas
         settings = {
@@ -110,16 +130,25 @@ class OLion:
             settings=json.dumps(settings),
             aux=aux,
             aux_settings=json.dumps({"weight_decay": weight_decay}),
+            groups=list(groups),
+            router_as_matrix=router_as_matrix,
         )
 
-    def step(
-        self, params: Mapping[str, np.ndarray], grads: Mapping[str, np.ndarray]
-    ) -> StepStats:
-        """Changes every array of ``params`` in place by one step.
+    def step(self, *params_and_grads: Mapping[str, np.ndarray]) -> StepStats:
+        """``step(grads)`` or ``step(params, grads)``: changes every parameter in place by one step.
 
         Both are dictionaries of float32 arrays that lie in memory row by row, with the same names
         and shapes. Nothing is copied. On an error nothing has changed.
         """
+        match params_and_grads:
+            case (params, grads):
+                pass
+            case (grads,) if self._params is not None:
+                params = self._params
+            case _:
+                raise TypeError(
+                    "step(grads) follows OLion(params), and step(params, grads) OLion()"
+                )
         return StepStats(*self._stepper.step(dict(params), dict(grads), self.lr))
 
     def state_dict(self) -> dict[str, Any]:
@@ -139,10 +168,15 @@ class OLion:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"lr": self.lr, "arguments": self._arguments, "state": self.state_dict()}
+        return {
+            "params": self._params,
+            "lr": self.lr,
+            "arguments": self._arguments,
+            "state": self.state_dict(),
+        }
 
     def __setstate__(self, saved: Mapping[str, Any]) -> None:
-        self.__init__(saved["lr"], **saved["arguments"])
+        self.__init__(saved["params"], saved["lr"], **saved["arguments"])
         self.load_state_dict(saved["state"])
 
     def __repr__(self) -> str:

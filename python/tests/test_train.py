@@ -130,5 +130,50 @@ def test_arrays_that_cannot_be_stepped_in_place_are_named():
         OLion(lr=0.0).step({"w": X0.copy()}, grads)
 
 
+def test_parameters_can_be_given_once():
+    params = {"w": X0.copy()}
+    optimizer = OLion(params, lr=0.01)
+    for grad in (Z, np.ascontiguousarray(Z.T), -Z):
+        optimizer.step({"w": grad})
+    assert np.allclose(params["w"], AFTER_3, atol=1e-6)
+    assert np.allclose(pickle.loads(pickle.dumps(optimizer))._params["w"], AFTER_3, atol=1e-6)
+    with pytest.raises(TypeError, match="the learning rate is lr="):
+        OLion(1e-3)
+    with pytest.raises(TypeError, match=r"step\(params, grads\)"):
+        OLion().step({"w": Z})
+
+
+def test_groups_are_the_users_choice():
+    params = {"w": np.ones((2, 2), np.float32)}
+    optimizer = OLion(params, lr=0.01, weight_decay=0.0, groups=["w=aux:0.5"])
+    optimizer.step({"w": np.full((2, 2), 3.0, np.float32)})
+    # AdamW's first step has the size of its rate.
+    assert np.allclose(params["w"], 1.0 - 0.005, atol=1e-6)
+    assert "optim.w.variance" in optimizer.state_dict()["tensors"]
+    with pytest.raises(ValueError, match="`w` names no group"):
+        OLion(groups=["w"])
+    with pytest.raises(ValueError, match="between OLion and aux"):
+        OLion(aux=None, groups=["w=matrix"])
+
+
+def test_a_tied_parameter_is_given_once():
+    tied = X0.copy()
+    with pytest.raises(ValueError, match="b and a are one array"):
+        OLion().step({"a": tied, "b": tied}, {"a": Z, "b": Z})
+    assert np.array_equal(tied, X0)
+
+
+def test_a_state_that_lacks_a_buffer_is_refused():
+    params = {"wte": np.ones((2, 2), np.float32)}
+    first = OLion()
+    first.step(params, {"wte": np.ones((2, 2), np.float32)})
+    state = first.state_dict()
+    del state["tensors"]["optim.wte.variance"]
+    second = OLion()
+    second.load_state_dict(state)
+    with pytest.raises(ValueError, match="lacks optim.wte.variance"):
+        second.step(params, {"wte": np.ones((2, 2), np.float32)})
+
+
 def test_the_docstrings_are_true(doctest_of):
     doctest_of("metier.train")

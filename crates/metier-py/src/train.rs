@@ -11,7 +11,7 @@ use numpy::{
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// An optimizer's name, the number of steps taken, the settings as JSON, and the tensors.
@@ -27,6 +27,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 struct Stepper {
     matrix: OptimKind,
     aux: Option<OptimKind>,
+    policy: GroupPolicy,
     inner: Mutex<Inner>,
 }
 
@@ -40,8 +41,15 @@ struct Inner {
 #[pymethods]
 impl Stepper {
     #[new]
-    #[pyo3(signature = (name, *, settings, aux, aux_settings))]
-    fn new(name: &str, settings: &str, aux: Option<&str>, aux_settings: &str) -> PyResult<Self> {
+    #[pyo3(signature = (name, *, settings, aux, aux_settings, groups, router_as_matrix))]
+    fn new(
+        name: &str,
+        settings: &str,
+        aux: Option<&str>,
+        aux_settings: &str,
+        groups: Vec<String>,
+        router_as_matrix: bool,
+    ) -> PyResult<Self> {
         let matrix = configured(name, settings).or_raise()?;
         let aux = aux.map(|aux| configured(aux, aux_settings)).transpose().or_raise()?;
         matrix.build().or_raise()?;
@@ -53,7 +61,10 @@ impl Stepper {
                 ));
             }
         }
-        Ok(Self { matrix, aux, inner: Mutex::default() })
+        let overrides =
+            groups.iter().map(|choice| choice.parse()).collect::<Result<_>>().or_raise()?;
+        let policy = GroupPolicy { router_as_matrix, overrides };
+        Ok(Self { matrix, aux, policy, inner: Mutex::default() })
     }
 
     /// Steps each array of `params` against the one of the same name in `grads`. Returns how many
@@ -69,8 +80,18 @@ impl Stepper {
         let mut shapes = Vec::with_capacity(params.len());
         let mut values: Vec<PyReadwriteArrayDyn<'_, f32>> = Vec::with_capacity(params.len());
         let mut slopes: Vec<PyReadonlyArrayDyn<'_, f32>> = Vec::with_capacity(params.len());
+        let mut owners: HashMap<usize, String> = HashMap::with_capacity(params.len());
         for (key, value) in params {
             let name = key.cast::<PyString>()?.to_string();
+            if let Ok(array) = value.cast::<numpy::PyArrayDyn<f32>>()
+                && array.len() > 0
+                && let Some(owner) = owners.insert(array.data() as usize, name.clone())
+            {
+                return Err(PyValueError::new_err(format!(
+                    "{name} and {owner} are one array: a tied parameter is given once, with the sum \
+                     of its gradients"
+                )));
+            }
             let array = writeable(&name, &value)?;
             let Some(grad) = grads.get_item(&key)? else {
                 return Err(PyValueError::new_err(format!("there is no gradient of {name}")));
@@ -177,7 +198,7 @@ impl Stepper {
                 Some(aux) => {
                     let shapes: Vec<(String, Vec<usize>)> =
                         params.iter().map(|p| (p.name.to_owned(), p.shape.to_vec())).collect();
-                    Box::new(Grouped::by_role(&shapes, &GroupPolicy::default(), &self.matrix, aux)?)
+                    Box::new(Grouped::by_role(&shapes, &self.policy, &self.matrix, aux)?)
                 }
                 None => self.matrix.build()?,
             };

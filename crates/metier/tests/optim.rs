@@ -65,6 +65,33 @@ fn inspect_shows_norms_and_draws_histograms() {
 }
 
 #[test]
+fn a_run_that_diverges_is_a_result_without_weights() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("novel.txt"), "all work and no play. ".repeat(100)).unwrap();
+    for rate in ["1e30", "3e38"] {
+        let text = stdout(metier(folder.path()).args([
+            "optim",
+            "compare",
+            "--data",
+            "novel.txt",
+            "--optimizers",
+            "olion",
+            "--lrs",
+            rate,
+            "--seeds",
+            "1",
+            "--steps",
+            "2",
+            "--batch",
+            "2",
+            "--context",
+            "16",
+        ]));
+        assert!(text.contains("inf") && text.contains("–"), "{text}");
+    }
+}
+
+#[test]
 fn inspect_says_what_is_missing() {
     let folder = tempfile::tempdir().unwrap();
     let error = fails(metier(folder.path()).args(["optim", "inspect", "."]), 3);
@@ -121,7 +148,7 @@ fn compare_runs_every_arm_and_keeps_the_numbers() {
     }
     let kept = std::fs::read_to_string(folder.path().join("comparison/runs.jsonl")).unwrap();
     assert_eq!(kept, lines);
-    for picture in ["olion-loss.svg", "olion-learning-rates.svg", "olion-norms.svg"] {
+    for picture in ["loss.svg", "learning-rates.svg", "norms.svg"] {
         assert!(folder.path().join("comparison").join(picture).exists(), "{picture}");
     }
 }

@@ -335,8 +335,38 @@ fn a_run_goes_on_with_the_text_it_began_with() {
     assert!(err.contains("text.txt has changed since the run began"), "{err}");
     assert!(err.contains("--data") && err.contains("start a new run"), "{err}");
     assert!(content(&place.path("run")) == before, "a refused run changed its folder");
-    fs::write(place.path("text.txt"), text).unwrap();
+    fs::remove_file(place.path("text.txt")).unwrap();
+    let moved = place.path("moved.txt").display().to_string();
+    fs::write(&moved, text).unwrap();
+    succeed(&place.resume("run", &["--data", &moved, "--context", "16", "--steps", "3"]));
+}
+
+#[test]
+fn a_run_goes_on_from_another_folder() {
+    let place = Place::new();
+    let text = place.path("text.txt").display().to_string();
+    let args: Vec<String> = place.small("run", &["--steps", "2"]);
+    let relative = args.iter().map(|arg| if *arg == text { "text.txt" } else { arg.as_str() });
+    metier(&relative.map(String::from).collect::<Vec<_>>())
+        .current_dir(place.path(""))
+        .assert()
+        .success();
     succeed(&place.resume("run", &["--steps", "3"]));
+}
+
+#[test]
+fn a_checkpoint_cannot_be_asked_for_more_than_it_has() {
+    let place = Place::new();
+    succeed(&place.small("run", &["--tokenizer", "bpe:300", "--steps", "1"]));
+    let folder = place.path("run/checkpoints/step-00000001");
+    let model = folder.display().to_string();
+    let err = fail(&place.small("on", &["--model", &model, "--context", "64"]), 2);
+    assert!(err.contains("64 tokens are more than the model's context of 16"), "{err}");
+    assert!(!place.path("on").exists());
+    fs::remove_file(folder.join("tokenizer.json")).unwrap();
+    let err = fail(&place.small("on", &["--model", &model]), 2);
+    assert!(err.contains("no tokenizer.json") && err.contains("--tokenizer FILE"), "{err}");
+    assert!(!place.path("on").exists());
 }
 
 #[test]
@@ -397,6 +427,10 @@ fn bad_settings_are_named_and_leave_nothing_behind() {
         (&["--optimizer", "muon", "--beta1", "0.9"], &["muon has no such setting", "--beta1"]),
         (&["--aux", "muon"], &["muon steps matrices only"]),
         (&["--orthogonalizer", "qr"], &["there is no orthogonalizer `qr`"]),
+        (
+            &["--optimizer", "lion-rms", "--ns-steps", "0", "--orthogonalizer", "svd"],
+            &["lion-rms has no such setting", "--ns-steps"],
+        ),
         (&["--model", "gpt2-tiny"], &["there is no model `gpt2-tiny`", "nano"]),
         (&["--schedule", "step"], &["there is no schedule `step`"]),
         (&["--warmup", "13"], &["13 warm-up steps are more than the 12 steps"]),

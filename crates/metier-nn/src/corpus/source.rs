@@ -47,8 +47,8 @@ const HASHED: usize = 1 << 16;
 
 /// Reads a corpus: a text file, a folder of `.txt` files, or a token file.
 ///
-/// Of a folder, sorted by name, every tenth file is held out; of a single text or token file, the last
-/// tenth. Ids above what `tokenizer` knows cannot occur; a token file must have been made with the
+/// Of a folder, sorted by name, every tenth file is held out; of a single text, the last tenth; of a
+/// token file, what it says, else the last tenth. Ids above what `tokenizer` knows cannot occur; a token file must have been made with the
 /// same vocabulary.
 ///
 /// # Errors
@@ -81,7 +81,7 @@ pub fn read_corpus(path: &Path, tokenizer: &Tokenizer, progress: &dyn Progress) 
 }
 
 fn split(tokens: &Tokens) -> Corpus {
-    let train = tokens.len() - tokens.len() / HELD_OUT;
+    let train = tokens.learned().unwrap_or(tokens.len() - tokens.len() / HELD_OUT);
     Corpus { train: tokens.part(0, train), held_out: tokens.part(train, tokens.len() - train) }
 }
 
@@ -122,8 +122,8 @@ pub fn learning_texts(path: &Path) -> Result<Vec<String>> {
 }
 
 /// Encodes a text file or a folder of `.txt` files into a token file, one text in memory at a time, and
-/// returns the number of tokens. The texts of a folder that [`read_corpus`] would hold out come last, as
-/// it holds out the last tenth of a token file.
+/// returns the number of tokens. The texts of a folder that [`read_corpus`] would hold out come last and
+/// are marked, so that it holds the same ones out of the token file.
 ///
 /// # Errors
 /// As [`read_corpus`], and an I/O error of the file that is written.
@@ -133,17 +133,18 @@ pub fn write_corpus(
     out: &Path,
     progress: &dyn Progress,
 ) -> Result<usize> {
-    let paths = if path.is_dir() {
-        let (held_out, learned): (Vec<_>, Vec<_>) =
-            texts_in(path)?.into_iter().enumerate().partition(|(index, _)| is_held_out(*index));
-        learned.into_iter().chain(held_out).map(|(_, path)| path).collect()
+    let (held_out, learned): (Vec<_>, Vec<_>) = if path.is_dir() {
+        texts_in(path)?.into_iter().enumerate().partition(|(index, _)| is_held_out(*index))
     } else {
-        vec![path.to_owned()]
+        (Vec::new(), vec![(0, path.to_owned())])
     };
     let mut writer = TokenWriter::new(out, tokenizer.vocabulary())?;
-    progress.begin("encoding texts", Some(paths.len() as u64));
-    for path in &paths {
+    progress.begin("encoding texts", Some((learned.len() + held_out.len()) as u64));
+    for (number, (_, path)) in learned.iter().chain(&held_out).enumerate() {
         progress.check()?;
+        if number == learned.len() {
+            writer.hold_out_the_rest();
+        }
         writer.extend(&tokenizer.encode(&text(path)?).map_err(|error| error.in_file(path))?)?;
         progress.advance(1);
     }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 pub struct Tokens {
     store: Store,
     vocabulary: usize,
+    learned: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -28,7 +29,7 @@ impl Tokens {
     /// An id that is not below `vocabulary`, with its place.
     pub fn new(ids: Vec<u32>, vocabulary: usize) -> Result<Self> {
         check(&ids, vocabulary)?;
-        Ok(Self { store: Store::Memory(ids.into()), vocabulary })
+        Ok(Self { store: Store::Memory(ids.into()), vocabulary, learned: None })
     }
 
     /// Writes a token file, as [`TokenWriter`] does.
@@ -75,9 +76,12 @@ impl Tokens {
                 header.tokens, header.width, size
             )));
         }
+        if header.learned.is_some_and(|learned| learned > header.tokens) {
+            return Err(wrong("its header holds out more tokens than there are"));
+        }
         let store =
             Store::Mapped { map: Arc::new(map), start, width: header.width, tokens: header.tokens };
-        let tokens = Self { store, vocabulary: header.vocabulary };
+        let tokens = Self { store, vocabulary: header.vocabulary, learned: header.learned };
         // A damaged file must not reach the embedding, where the place would be lost.
         for at in 0..tokens.len() {
             let id = tokens.id(at);
@@ -132,7 +136,12 @@ impl Tokens {
                 tokens: count,
             },
         };
-        Self { store, vocabulary: self.vocabulary }
+        Self { store, vocabulary: self.vocabulary, learned: None }
+    }
+
+    /// How many ids a token file says to learn from, the rest being held out.
+    pub(super) fn learned(&self) -> Option<usize> {
+        self.learned
     }
 
     fn id(&self, at: usize) -> u32 {

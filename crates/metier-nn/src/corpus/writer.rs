@@ -18,6 +18,9 @@ pub(super) struct Header {
     pub(super) tokens: usize,
     /// Every id is below this.
     pub(super) vocabulary: usize,
+    /// How many of them to learn from, where the rest is to be held out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) learned: Option<usize>,
 }
 
 /// Writes a token file of any length in a fixed amount of memory.
@@ -58,7 +61,7 @@ impl TokenWriter {
         std::fs::create_dir_all(folder).map_err(|source| Error::io(folder, source))?;
         let ids = tempfile::tempfile_in(folder).map_err(|source| Error::io(path, source))?;
         let width = if vocabulary <= 1 << 16 { 2 } else { 4 };
-        let header = Header { width, tokens: 0, vocabulary };
+        let header = Header { width, tokens: 0, vocabulary, learned: None };
         Ok(Self { path: path.to_owned(), ids: BufWriter::with_capacity(1 << 16, ids), header })
     }
 
@@ -76,6 +79,11 @@ impl TokenWriter {
         }
         self.header.tokens += ids.len();
         Ok(())
+    }
+
+    /// Marks everything that follows as held out. Without a mark it is the last tenth.
+    pub fn hold_out_the_rest(&mut self) {
+        self.header.learned = Some(self.header.tokens);
     }
 
     /// Puts the file in its place; returns the number of tokens.

@@ -22,6 +22,9 @@ mod tests;
 use burn::tensor::{Int, Tensor};
 
 /// [`composed::layer_norm`], fused where the device allows.
+///
+/// # Panics
+/// When the gain or the bias is not as long as a row.
 pub fn layer_norm(
     x: Tensor<3>,
     weight: Tensor<1>,
@@ -35,6 +38,9 @@ pub fn layer_norm(
 }
 
 /// [`composed::rms_norm`], fused where the device allows.
+///
+/// # Panics
+/// When the gain is not as long as a row.
 pub fn rms_norm(x: Tensor<3>, weight: Tensor<1>, epsilon: f64) -> Tensor<3> {
     match norm::rms_norm(&x, &weight, epsilon) {
         Some(out) => out,
@@ -43,6 +49,9 @@ pub fn rms_norm(x: Tensor<3>, weight: Tensor<1>, epsilon: f64) -> Tensor<3> {
 }
 
 /// [`composed::packed_attention`], fused where the device allows.
+///
+/// # Panics
+/// When the last side is not three times a multiple of `heads`.
 pub fn packed_attention(packed: Tensor<3>, heads: usize) -> Tensor<3> {
     match attention::packed(&packed, heads) {
         Some(out) => out,
@@ -51,6 +60,9 @@ pub fn packed_attention(packed: Tensor<3>, heads: usize) -> Tensor<3> {
 }
 
 /// [`composed::rotary_attention`], fused where the device allows.
+///
+/// # Panics
+/// When the shapes do not fit each other, the heads, or the table.
 pub fn rotary_attention(
     parts: [Tensor<3>; 3],
     heads: [usize; 2],
@@ -63,6 +75,9 @@ pub fn rotary_attention(
 }
 
 /// [`composed::swiglu`], fused where the device allows.
+///
+/// # Panics
+/// When the shapes differ.
 pub fn swiglu(gate: Tensor<3>, up: Tensor<3>) -> Tensor<3> {
     match swiglu::swiglu(&gate, &up) {
         Some(out) => out,
@@ -79,6 +94,9 @@ pub fn gelu(x: Tensor<3>) -> Tensor<3> {
 }
 
 /// [`composed::cross_entropy`], fused where the device allows.
+///
+/// # Panics
+/// When the shapes do not fit, or a target is no column of the scores.
 pub fn cross_entropy(scores: Tensor<3>, targets: Tensor<2, Int>) -> Tensor<1> {
     match cross_entropy::cross_entropy(&scores, &targets) {
         Some(out) => out,
@@ -96,6 +114,9 @@ pub enum WeightLayout {
 }
 
 /// [`composed::linear`], fused where the device allows and there are rows enough to fill a product.
+///
+/// # Panics
+/// When the inner sides differ.
 pub fn linear(
     x: Tensor<3>,
     weight: Tensor<2>,

@@ -27,7 +27,7 @@ pub struct RotaryTable {
 
 impl RotaryTable {
     /// The table of positions `first..first + length` for heads of an even `width`: the angle of pair `i`
-    /// is the position times `base^(-2i/width)`.
+    /// is the position times `base^(-2i/width)`. A width below 2 has no pairs.
     pub fn new(first: usize, length: usize, width: usize, base: f64) -> Self {
         let half = width / 2;
         let turns = (first..first + length)
@@ -43,10 +43,13 @@ impl RotaryTable {
 
     /// The turns of every position, `[length][width/2]`, as pairs of cosine and sine.
     pub fn turns(&self) -> impl Iterator<Item = &[(f32, f32)]> {
-        self.turns.chunks(self.half)
+        self.turns.chunks(self.half.max(1))
     }
 
     /// Turns a head at the position of this row of the table.
+    ///
+    /// # Panics
+    /// When the table has no such row.
     pub fn turn(&self, row: usize, head: &mut [f32]) {
         self.rotate(row, head, 1.0);
     }

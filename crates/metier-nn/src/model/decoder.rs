@@ -185,6 +185,9 @@ impl Decoder {
 
     /// The scores of the next token after each position, `[batch, length, vocabulary]`. With a cache
     /// the tokens follow those that the cache has seen.
+    ///
+    /// # Panics
+    /// When there are more tokens, with those in the cache, than the model's context.
     pub fn forward(&self, tokens: Tensor<2, Int>, cache: Option<&mut KeyValueCache>) -> Tensor<3> {
         on_body!(&self.body, module => module.forward(tokens, cache))
     }

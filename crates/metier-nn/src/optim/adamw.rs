@@ -110,7 +110,7 @@ impl Optimizer for AdamW {
     }
 
     fn load_state(&mut self, state: &StateDict) -> Result<()> {
-        state.expect_optimizer(self.name())?;
+        state.expect(self.name(), &["momentum", "variance"])?;
         self.step = state.step;
         self.first.load(state);
         self.second.load(state);

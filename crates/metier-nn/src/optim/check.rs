@@ -3,6 +3,7 @@
 use super::{GradRef, ParamMut};
 use metier_core::{Error, Result};
 use rayon::prelude::*;
+use std::collections::HashSet;
 
 /// What a look through all gradients found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -13,11 +14,12 @@ pub struct Gradients {
     pub zeros: usize,
 }
 
-/// Checks that every parameter has its gradient and that all of them are finite. `step` is the
+/// Checks that every parameter has its gradient and a name of its own, and that all gradients are
+/// finite. `step` is the
 /// number of the step about to be taken, counted from 1.
 ///
 /// # Errors
-/// The first gradient that is missing, of another length, or not finite.
+/// The first gradient that is missing, of another length, or not finite; two parameters of one name.
 pub fn check_gradients(
     params: &[ParamMut<'_>],
     grads: &[GradRef<'_>],
@@ -32,6 +34,7 @@ pub fn check_gradients(
     }
     let mut total = 0.0;
     let mut zeros = 0;
+    let mut names = HashSet::with_capacity(params.len());
     for (param, grad) in params.iter().zip(grads) {
         if param.name != grad.name {
             return Err(Error::input(format!(
@@ -39,6 +42,9 @@ pub fn check_gradients(
                 grad.name, param.name
             ))
             .help("gradients come in the order of their parameters"));
+        }
+        if !names.insert(param.name) {
+            return Err(Error::input(format!("two parameters are called {}", param.name)));
         }
         let size: usize = param.shape.iter().product();
         for (what, len) in [("values", param.data.len()), ("gradient values", grad.data.len())] {

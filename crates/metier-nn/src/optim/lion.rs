@@ -97,7 +97,7 @@ impl Optimizer for Lion {
     }
 
     fn load_state(&mut self, state: &StateDict) -> Result<()> {
-        state.expect_optimizer(self.name())?;
+        state.expect(self.name(), &["momentum"])?;
         self.step = state.step;
         self.momentum.load(state);
         Ok(())

@@ -52,12 +52,11 @@ impl Role {
             return Role::Vector;
         }
         match module {
-            "wte" | "wpe" | "embed" | "embedding" | "embeddings" => Role::Embedding,
-            _ if module.starts_with("embed_") && module != "embed_out" => Role::Embedding,
-            _ if module.ends_with("_embeddings") || module.ends_with("_embedding") => {
-                Role::Embedding
-            }
-            "lm_head" | "embed_out" | "score" | "classifier" => Role::Head,
+            "embed_out" => Role::Head,
+            "wte" | "wpe" | "shared" | "cls_token" => Role::Embedding,
+            _ if parts.iter().any(|part| is_embedding(part)) => Role::Embedding,
+            _ if path.contains(&"final_layer") => Role::Head,
+            "lm_head" | "score" | "classifier" => Role::Head,
             // Llama's own files call the head `output`; deeper down the word means other things.
             "output" if depth <= 1 => Role::Head,
             "gate" | "router" | "shared_expert_gate" => Role::Router,
@@ -66,6 +65,12 @@ impl Role {
             _ => Role::Matrix,
         }
     }
+}
+
+// `embed_tokens`, `pos_embed`, `token_embd`, `word_embeddings`; a patch's projection lies below one.
+fn is_embedding(part: &str) -> bool {
+    part.split('_')
+        .any(|word| matches!(word, "embed" | "embd" | "emb" | "embedding" | "embeddings"))
 }
 
 fn is_norm(module: &str) -> bool {
@@ -105,13 +110,17 @@ pub struct MatrixView {
 
 impl MatrixView {
     /// The view of a tensor: a matrix is itself, stacked experts `[E, d1, d2]` are E matrices, and a
-    /// convolution `[out, in, kh, kw]` is one matrix `[out, in·kh·kw]`.
+    /// convolution `[out, in, kh, kw]` is one matrix `[out, in·kh·kw]`. One of three dimensions is told
+    /// from a stack by a part of its name that begins with `conv`.
     ///
     /// # Errors
     /// A tensor of fewer than two dimensions, naming it and its shape.
     pub fn of(name: &str, shape: &[usize]) -> Result<Self> {
         match *shape {
             [rows, columns] => Ok(Self { count: 1, rows, columns }),
+            [rows, inputs, width] if name.split('.').any(|part| part.starts_with("conv")) => {
+                Ok(Self { count: 1, rows, columns: inputs * width })
+            }
             [count, rows, columns] => Ok(Self { count, rows, columns }),
             [rows, ref rest @ ..] if rest.len() > 2 => {
                 Ok(Self { count: 1, rows, columns: rest.iter().product() })

@@ -4,7 +4,7 @@ use super::ParamMut;
 use metier_core::{Error, Result, files};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 /// The key of the JSON header in the file's metadata. It is the only key: several would be written
@@ -67,19 +67,47 @@ impl StateDict {
         .help(RESET))
     }
 
-    /// Checks that every tensor of the state that belongs to one of these parameters has its
-    /// parameter's shape, and that none belongs to a parameter that is not there.
+    /// Checks that this is the state of the optimizer called `name`, and that it holds a buffer of
+    /// each of these kinds, and no other, for every parameter that it knows.
     ///
     /// # Errors
-    /// The first tensor that does not fit, with both shapes.
+    /// The state of another optimizer; the first buffer that is missing or has no use.
+    pub fn expect(&self, name: &str, kinds: &[&str]) -> Result<()> {
+        self.expect_optimizer(name)?;
+        for key in self.tensors.keys() {
+            let Some((param, kind)) = param_and_kind(key) else { continue };
+            if !kinds.contains(&kind) {
+                return Err(Error::input(format!(
+                    "the state holds {key}, and {name} keeps no {kind} for {param}"
+                ))
+                .help(RESET));
+            }
+            for kind in kinds {
+                let key = format!("optim.{param}.{kind}");
+                if !self.tensors.contains_key(&key) {
+                    return Err(Error::input(format!(
+                        "the state lacks {key}, without which {name} cannot go on"
+                    ))
+                    .help(RESET));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that every tensor of the state that belongs to one of these parameters has its
+    /// parameter's shape, that none belongs to a parameter that is not there, and that, once a step
+    /// was taken, every parameter has one.
+    ///
+    /// # Errors
+    /// The first tensor that does not fit, with both shapes; the first parameter without any.
     pub fn expect_shapes(&self, params: &[(String, Vec<usize>)]) -> Result<()> {
         let shapes: HashMap<&str, &[usize]> =
             params.iter().map(|(name, shape)| (name.as_str(), shape.as_slice())).collect();
+        let mut known = HashSet::new();
         for (key, tensor) in &self.tensors {
-            let Some((param, _)) = key.strip_prefix("optim.").and_then(|key| key.rsplit_once('.'))
-            else {
-                continue;
-            };
+            let Some((param, _)) = param_and_kind(key) else { continue };
+            known.insert(param);
             match shapes.get(param) {
                 Some(shape) if *shape == tensor.shape => {}
                 Some(shape) => return Err(other_shape(key, &tensor.shape, param, shape)),
@@ -91,7 +119,13 @@ impl StateDict {
                 }
             }
         }
-        Ok(())
+        match params.iter().find(|(name, _)| self.step > 0 && !known.contains(name.as_str())) {
+            Some((name, _)) => {
+                Err(Error::input(format!("the state holds nothing of the parameter {name}"))
+                    .help(RESET))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The state as the bytes of a safetensors file.
@@ -169,6 +203,11 @@ impl StateDict {
         let bytes = std::fs::read(path).map_err(|source| Error::io(path, source))?;
         Self::from_bytes(&bytes).map_err(|error| error.in_file(path))
     }
+}
+
+/// The parameter's name and the kind of buffer in a key such as `optim.lm_head.weight.momentum`.
+fn param_and_kind(key: &str) -> Option<(&str, &str)> {
+    key.strip_prefix("optim.")?.rsplit_once('.')
 }
 
 const RESET: &str = "`--reset-optimizer` goes on with a fresh state";

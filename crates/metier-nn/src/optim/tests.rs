@@ -227,6 +227,11 @@ fn roles_follow_the_names_of_the_model_families() {
         ("model.layers.3.mlp.experts.gate_up_proj", &[8, 64, 256], Role::Matrix),
         ("tok_embeddings.weight", &[256, 64], Role::Embedding),
         ("output.weight", &[256, 64], Role::Head),
+        ("token_embd.weight", &[256, 64], Role::Embedding),
+        ("shared.weight", &[256, 64], Role::Embedding),
+        ("pos_embed", &[1, 16, 64], Role::Embedding),
+        ("x_embedder.patch_embed.proj.weight", &[64, 3, 2, 2], Role::Embedding),
+        ("final_layer.linear.weight", &[8, 64], Role::Head),
         // Names that a rule by substring gets wrong.
         ("encoder.layer.0.attention.self_attention.output.dense.weight", &[64, 64], Role::Matrix),
         ("encoder.layer.0.attention.output.weight", &[64, 64], Role::Matrix),
@@ -335,4 +340,37 @@ proptest! {
         g[at] = f32::NEG_INFINITY;
         prop_assert!(!check::sum_of_squares(&g).is_finite());
     }
+}
+
+#[test]
+fn a_state_with_half_of_its_buffers_is_refused() {
+    let mut optimizer = adamw();
+    let mut x = [1.0f32, 2.0];
+    let shape = [1, 2];
+    optimizer
+        .step(
+            &mut [ParamMut { name: "w", shape: &shape, data: &mut x }],
+            &[GradRef { name: "w", data: &[0.1, 0.2] }],
+            0.01,
+        )
+        .unwrap();
+    let whole = optimizer.state();
+    let mut half = whole.clone();
+    half.tensors.remove("optim.w.variance");
+    let error = adamw().load_state(&half).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the state lacks optim.w.variance, without which adamw cannot go on"
+    );
+    let mut foreign = whole.clone();
+    foreign.optimizer = "lion".to_owned();
+    let error = Lion::new(LionConfig::default()).unwrap().load_state(&foreign).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the state holds optim.w.variance, and lion keeps no variance for w"
+    );
+    let error = whole
+        .expect_shapes(&[("w".to_owned(), vec![1, 2]), ("v".to_owned(), vec![3])])
+        .unwrap_err();
+    assert_eq!(error.to_string(), "the state holds nothing of the parameter v");
 }

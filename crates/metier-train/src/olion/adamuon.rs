@@ -116,7 +116,7 @@ impl Optimizer for AdaMuon {
     }
 
     fn load_state(&mut self, state: &StateDict) -> Result<()> {
-        state.expect_optimizer(self.name())?;
+        state.expect(self.name(), &["momentum", "variance"])?;
         self.matrices.load(state);
         self.second.load(state);
         Ok(())

@@ -76,9 +76,10 @@ pub struct RunResult {
     pub seed: u64,
     /// Tokens seen at each measurement.
     pub tokens: Vec<u64>,
-    /// Held-out loss at each measurement, in nats per token; short where the run diverged.
+    /// Held-out loss at each measurement, in nats per token; empty where the run diverged.
     pub held_out: Vec<f64>,
-    /// The largest absolute value, mean over hidden matrices, at the end.
+    /// The largest absolute value, mean over hidden matrices, at the end; this and the next two are
+    /// NaN where the run diverged.
     pub largest: f64,
     /// The largest singular value, mean over hidden matrices, at the end.
     pub spectral: f64,
@@ -215,19 +216,27 @@ fn run(
         .zip(&values)
         .map(|((name, shape), data)| (name.as_str(), shape.as_slice(), data.as_slice()))
         .collect();
+    let diverged = diverged.or_else(|| not_finite(&tensors));
     let profiles = if diverged.is_none() { profile_matrices(&tensors)? } else { Vec::new() };
+    let of_the_end = |property: f64| if diverged.is_none() { property } else { f64::NAN };
     Ok(RunResult {
         optimizer: arm.optimizer.name().to_owned(),
         lr: arm.lr,
         seed: arm.seed,
         tokens: measured().map(|(tokens, _)| tokens).collect(),
         held_out: measured().map(|(_, loss)| loss).collect(),
-        largest: mean_of(&profiles, |profile| profile.largest),
-        spectral: mean_of(&profiles, |profile| profile.spectral),
-        flatness: relative_flatness(&profiles),
+        largest: of_the_end(mean_of(&profiles, |profile| profile.largest)),
+        spectral: of_the_end(mean_of(&profiles, |profile| profile.spectral)),
+        flatness: of_the_end(relative_flatness(&profiles)),
         diverged,
         values,
     })
+}
+
+/// Why weights that have left the finite numbers are no result.
+fn not_finite(tensors: &[(&str, &[usize], &[f32])]) -> Option<String> {
+    let (name, ..) = tensors.iter().find(|(_, _, data)| data.iter().any(|v| !v.is_finite()))?;
+    Some(format!("{name} is not finite at the end"))
 }
 
 /// The loss of a model with these parameters on the held-out part of another corpus.

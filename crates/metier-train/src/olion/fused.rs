@@ -22,30 +22,26 @@ impl Block {
 }
 
 /// The parts to orthogonalize by themselves: the whole matrix, or, with `split`, the equal parts of
-/// a fused query-key-value matrix (three) or gate-up matrix (two). They lie side by side along the
-/// longer side. A fused matrix whose long side is no such multiple, as with grouped queries, whose
-/// parts its shape alone does not tell, is left whole.
+/// a fused query-key-value matrix (three) or gate-up matrix (two). The three lie along the side that
+/// is three times as long; a matrix without one, as with grouped queries, is left whole. The two are
+/// halves of the rows, `[2·f, h]`, which is how a matrix of its own is stored whatever its longer side
+/// is. In a stack of experts some checkpoints keep them side by side and some interleaved: such a
+/// stack is left whole.
 pub(super) fn blocks(name: &str, rows: usize, columns: usize, split: bool) -> Vec<Block> {
     let parts = if split { parts(name) } else { 1 };
-    let (long, short) = (rows.max(columns), rows.min(columns));
-    let fits = match parts {
-        3 => long == 3 * short,
-        2 => long.is_multiple_of(2),
-        _ => false,
+    let below = |height: usize| {
+        (0..parts)
+            .map(|part| Block { row: part * height, column: 0, rows: height, columns })
+            .collect()
     };
-    if !fits {
-        return vec![Block { row: 0, column: 0, rows, columns }];
+    match parts {
+        3 if rows == 3 * columns => below(columns),
+        3 if columns == 3 * rows => (0..parts)
+            .map(|part| Block { row: 0, column: part * rows, rows, columns: rows })
+            .collect(),
+        2 if rows.is_multiple_of(2) && !name.contains("experts") => below(rows / 2),
+        _ => vec![Block { row: 0, column: 0, rows, columns }],
     }
-    let width = long / parts;
-    (0..parts)
-        .map(|part| {
-            if rows >= columns {
-                Block { row: part * width, column: 0, rows: width, columns }
-            } else {
-                Block { row: 0, column: part * width, rows, columns: width }
-            }
-        })
-        .collect()
 }
 
 fn parts(name: &str) -> usize {

@@ -236,7 +236,9 @@ impl Optimizer for Grouped {
         lr: f32,
     ) -> Result<StepStats> {
         // Everything is checked before the first member steps, so that all step or none does.
-        check_learning_rate(lr)?;
+        for member in &self.members {
+            check_learning_rate(lr * member.lr_factor)?;
+        }
         check_gradients(params, grads, self.step + 1)?;
         self.state_fits(params)?;
         let members: Vec<usize> =

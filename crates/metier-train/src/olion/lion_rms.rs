@@ -85,7 +85,7 @@ impl Optimizer for LionRms {
     }
 
     fn load_state(&mut self, state: &StateDict) -> Result<()> {
-        state.expect_optimizer(self.name())?;
+        state.expect(self.name(), &["momentum"])?;
         self.matrices.load(state);
         Ok(())
     }

@@ -123,7 +123,7 @@ impl Optimizer for Muon {
     }
 
     fn load_state(&mut self, state: &StateDict) -> Result<()> {
-        state.expect_optimizer(self.name())?;
+        state.expect(self.name(), &["momentum"])?;
         self.matrices.load(state);
         Ok(())
     }

@@ -157,7 +157,7 @@ impl Optimizer for Olion {
     }
 
     fn load_state(&mut self, state: &StateDict) -> Result<()> {
-        state.expect_optimizer(self.name())?;
+        state.expect(self.name(), &["momentum"])?;
         self.matrices.load(state);
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::svd::singular_values;
 use faer::MatRef;
-use metier_core::Result;
+use metier_core::{Error, Result};
 use metier_nn::optim::{MatrixView, Role};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -28,14 +28,14 @@ pub struct MatrixProfile {
     /// `largest / rms`: about 4 for as many normal numbers as a small matrix has, more with outliers.
     pub peak: f64,
     /// All singular values, falling.
-    #[serde(skip)]
     pub singular_values: Vec<f32>,
 }
 
 /// The profiles of all hidden matrices among `tensors`, which are names, shapes and values.
 ///
 /// # Errors
-/// A singular value decomposition that does not converge.
+/// A value that is not finite, or a singular value decomposition that does not converge, with the
+/// matrix's name.
 ///
 /// ```
 /// use metier_train::olion::profile_matrices;
@@ -60,7 +60,12 @@ pub fn profile_matrices(tensors: &[(&str, &[usize], &[f32])]) -> Result<Vec<Matr
 }
 
 fn profile(name: String, rows: usize, columns: usize, values: &[f32]) -> Result<MatrixProfile> {
-    let singular_values = singular_values(MatRef::from_row_major_slice(values, rows, columns))?;
+    let strays = values.iter().filter(|value| !value.is_finite()).count();
+    if strays > 0 {
+        return Err(Error::input(format!("{name} holds {strays} values that are not finite")));
+    }
+    let singular_values = singular_values(MatRef::from_row_major_slice(values, rows, columns))
+        .map_err(|error| Error::numeric(format!("{name}: {error}")))?;
     let spectral = singular_values.first().map_or(0.0, |s| f64::from(*s));
     let squares: f64 = values.iter().map(|v| f64::from(*v) * f64::from(*v)).sum();
     let rms = (squares / values.len().max(1) as f64).sqrt();
@@ -81,7 +86,8 @@ fn profile(name: String, rows: usize, columns: usize, values: &[f32]) -> Result<
 
 /// The mean of a property over matrices; zero without any.
 pub fn mean_of(profiles: &[MatrixProfile], property: impl Fn(&MatrixProfile) -> f64) -> f64 {
-    profiles.iter().map(property).sum::<f64>() / profiles.len().max(1) as f64
+    // A sum of nothing would be minus zero.
+    profiles.iter().map(property).fold(0.0, |sum, value| sum + value) / profiles.len().max(1) as f64
 }
 
 /// What the profile of a checkpoint suggests about the optimizer that made it.

@@ -1,5 +1,6 @@
 //! The singular value decomposition on one thread, which makes its bits the same everywhere.
 
+use super::newton_schulz::frobenius;
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::matmul::matmul;
@@ -55,16 +56,23 @@ fn decompose(
     vectors: Option<(MatMut<'_, f32>, MatMut<'_, f32>)>,
 ) -> Result<Vec<f32>> {
     let (rows, columns) = (g.nrows(), g.ncols());
+    // At a norm near 1 no square inside the decomposition overflows or vanishes; a power of two
+    // changes no digit.
+    let norm = frobenius(g);
+    let scale = if norm > 0.0 { norm.log2().floor().exp2() } else { 1.0 };
+    let g = Mat::from_fn(rows, columns, |i, j| (f64::from(g[(i, j)]) / scale) as f32);
     let mut s = Diag::<f32>::zeros(rows.min(columns));
     let kind = if vectors.is_some() { ComputeSvdVectors::Thin } else { ComputeSvdVectors::No };
     let settings = Default::default();
     let need = svd_scratch::<f32>(rows, columns, kind, kind, Par::Seq, settings);
     let (u, v) = vectors.unzip();
     let mut memory = MemBuffer::new(need);
-    svd(g, s.as_mut(), u, v, Par::Seq, MemStack::new(&mut memory), settings).map_err(|_| {
-        Error::numeric(format!(
-            "the singular values of a {rows} × {columns} matrix did not converge"
-        ))
-    })?;
-    Ok(s.column_vector().iter().copied().collect())
+    svd(g.as_ref(), s.as_mut(), u, v, Par::Seq, MemStack::new(&mut memory), settings).map_err(
+        |_| {
+            Error::numeric(format!(
+                "the singular values of a {rows} × {columns} matrix did not converge"
+            ))
+        },
+    )?;
+    Ok(s.column_vector().iter().map(|s| (f64::from(*s) * scale) as f32).collect())
 }

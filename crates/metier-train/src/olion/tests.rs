@@ -723,3 +723,145 @@ proptest! {
         prop_assert!(x.iter().all(|x| x.abs() <= largest * 1.0001));
     }
 }
+
+#[test]
+fn a_regrouped_model_does_not_take_a_state_of_other_buffers() {
+    let params = [("h.0.mlp.c_proj.weight".to_owned(), vec![2usize, 2])];
+    let grouped = |overrides: &[&str]| {
+        let overrides = overrides.iter().map(|choice| choice.parse().unwrap()).collect();
+        let policy = GroupPolicy { overrides, ..GroupPolicy::default() };
+        let (olion, adamw) =
+            (OptimKind::named("olion").unwrap(), OptimKind::named("adamw").unwrap());
+        Grouped::by_role(&params, &policy, &olion, &adamw).unwrap()
+    };
+    let (mut first, mut x) = (grouped(&[]), [0.5f32; 4]);
+    first
+        .step(
+            &mut [ParamMut { name: &params[0].0, shape: &[2, 2], data: &mut x }],
+            &[GradRef { name: &params[0].0, data: &[1.0, 2.0, 3.0, 5.0] }],
+            0.01,
+        )
+        .unwrap();
+    let error = grouped(&["c_proj=aux"]).load_state(&first.state()).unwrap_err();
+    assert!(error.message().contains("lacks optim.h.0.mlp.c_proj.weight.variance"), "{error}");
+    grouped(&[]).load_state(&first.state()).unwrap();
+}
+
+#[test]
+fn a_step_that_cannot_be_taken_by_all_is_taken_by_none() {
+    let params =
+        [("a.weight".to_owned(), vec![2usize, 2]), ("b.weight".to_owned(), vec![2usize, 2])];
+    let policy = GroupPolicy {
+        overrides: vec!["b=matrix:1e-30".parse().unwrap()],
+        ..GroupPolicy::default()
+    };
+    let (olion, adamw) = (OptimKind::named("olion").unwrap(), OptimKind::named("adamw").unwrap());
+    let mut grouped = Grouped::by_role(&params, &policy, &olion, &adamw).unwrap();
+    let before = grouped.state();
+    let (mut a, mut b) = ([1.0f32; 4], [1.0f32; 4]);
+    let g = [1.0, 2.0, 3.0, 5.0];
+    // 1e-20 of 1e-30 is zero.
+    let error = grouped
+        .step(
+            &mut [
+                ParamMut { name: "a.weight", shape: &[2, 2], data: &mut a },
+                ParamMut { name: "b.weight", shape: &[2, 2], data: &mut b },
+            ],
+            &[GradRef { name: "a.weight", data: &g }, GradRef { name: "b.weight", data: &g }],
+            1e-20,
+        )
+        .unwrap_err();
+    assert!(error.message().contains("lr = 0"), "{error}");
+    assert_eq!((a, b, grouped.state()), ([1.0; 4], [1.0; 4], before));
+
+    let mut twice = Olion::new(OlionConfig::default()).unwrap();
+    let (mut a, mut b) = ([1.0f32; 4], [1.0f32; 4]);
+    let error = twice
+        .step(
+            &mut [
+                ParamMut { name: "w", shape: &[2, 2], data: &mut a },
+                ParamMut { name: "w", shape: &[2, 2], data: &mut b },
+            ],
+            &[GradRef { name: "w", data: &g }, GradRef { name: "w", data: &g }],
+            0.1,
+        )
+        .unwrap_err();
+    assert_eq!(error.to_string(), "two parameters are called w");
+    assert_eq!((a, b), ([1.0; 4], [1.0; 4]));
+    assert!(twice.state().tensors.is_empty());
+}
+
+#[test]
+fn the_decomposition_stands_numbers_of_any_size() {
+    for size in [1e-38f32, 1e37] {
+        let g = Mat::from_fn(2, 3, |i, j| size * (1.0 + (3 * i + j * j) as f32));
+        let q = apply(Orthogonalizer::Svd, g.as_ref());
+        let unit = Mat::from_fn(2, 3, |i, j| 1.0 + (3 * i + j * j) as f32);
+        assert!(distance(q.as_ref(), apply(Orthogonalizer::Svd, unit.as_ref()).as_ref()) < 1e-5);
+    }
+}
+
+#[test]
+fn gate_and_up_are_halves_of_the_rows() {
+    // Wider than tall, as in a mixture of narrow experts; and stacks stay whole.
+    let g = gaussian(5, 4, 6);
+    let values: Vec<f32> = (0..24).map(|at| g[(at / 6, at % 6)]).collect();
+    let stepped = |name: &str, shape: &[usize]| {
+        let mut x = [0.0f32; 24];
+        Olion::new(OlionConfig { split_fused: true, weight_decay: 0.0, ..OlionConfig::default() })
+            .unwrap()
+            .step(
+                &mut [ParamMut { name, shape, data: &mut x }],
+                &[GradRef { name, data: &values }],
+                1.0,
+            )
+            .unwrap();
+        x
+    };
+    let halves: Vec<f32> = [0, 2]
+        .iter()
+        .flat_map(|row| {
+            let q = ns(g.as_ref().subrows(*row, 2));
+            (0..12).map(move |at| -0.2 * q[(at / 6, at % 6)].signum()).collect::<Vec<_>>()
+        })
+        .collect();
+    assert_eq!(stepped("layers.0.mlp.gate_up_proj.weight", &[4, 6]).as_slice(), halves);
+    let whole = ns(g.as_ref());
+    let whole: Vec<f32> = (0..24).map(|at| -0.2 * whole[(at / 6, at % 6)].signum()).collect();
+    assert_eq!(stepped("layers.0.mlp.experts.gate_up_proj", &[1, 4, 6]).as_slice(), whole);
+}
+
+#[test]
+fn adamuon_remembers_squares() {
+    // On a diagonal of two equal signs O is a multiple q of the identity in every step; with
+    // v = 0.05 q^2 after the first and 0.0975 q^2 after the second, both entries are equal.
+    let mut x = [0.0f32; 4];
+    let mut adamuon = named("adamuon");
+    for _ in 0..2 {
+        step(adamuon.as_mut(), &[2, 2], &mut x, &[1.0, 0.0, 0.0, 1.0], 0.01).unwrap();
+    }
+    let q = ns(mat![[1.0f32, 0.0], [0.0, 1.0]].as_ref())[(0, 0)];
+    let v = 0.95 * 0.05 * q * q + 0.05 * q * q;
+    assert_close(&adamuon.state().tensors["optim.w.variance"].data, &[v, 0.0, 0.0, v], 1e-6);
+    // Two of four entries move, by 0.2·√(4/2) of the rate; the first step decays by 0.1 % in the second.
+    let size = 0.01 * 0.2 * 2f32.sqrt();
+    assert_close(&x, &[-size * 1.999, 0.0, 0.0, -size * 1.999], 1e-6);
+}
+
+#[test]
+fn spectra_are_told_apart() {
+    let profiles = |matrix: &Mat<f32>| {
+        let (rows, columns) = (matrix.nrows(), matrix.ncols());
+        let values: Vec<f32> =
+            (0..rows * columns).map(|at| matrix[(at / columns, at % columns)]).collect();
+        profile_matrices(&[("h.0.mlp.c_fc.weight", &[rows, columns], &values)]).unwrap()
+    };
+    let random = gaussian(7, 32, 32);
+    let spiked = Mat::from_fn(32, 32, |i, j| random[(i, j)] * 0.01 + 1.0);
+    assert_eq!(likely_origin(&profiles(&random)), Origin::Orthogonalized);
+    assert_eq!(likely_origin(&profiles(&spiked)), Origin::Elementwise);
+    assert_eq!(likely_origin(&[]), Origin::Unclear);
+    let error =
+        profile_matrices(&[("h.0.mlp.c_fc.weight", &[1, 2], &[f32::NAN, 1.0])]).unwrap_err();
+    assert_eq!(error.to_string(), "h.0.mlp.c_fc.weight holds 1 values that are not finite");
+}

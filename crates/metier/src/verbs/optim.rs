@@ -8,7 +8,7 @@ use metier_core::evidence::draw::{Size, Theme, svg};
 use metier_core::evidence::{Figure, Histogram, Plot};
 use metier_core::{Error, Result, files};
 use metier_nn::corpus::read_corpus;
-use metier_nn::model::{HostParameter, read_tensors};
+use metier_nn::model::{DecoderConfig, HostParameter, read_tensors};
 use metier_nn::train::preset;
 use metier_train::olion::{
     Arm, MatrixProfile, OptimKind, RunResult, Trial, compare, comparison_figures, likely_origin,
@@ -54,7 +54,7 @@ pub struct Compare {
     seeds: u64,
     #[command(flatten)]
     seed: Seed,
-    /// gpt2-SIZE or llama-SIZE: nano, micro, mini, small, medium or large
+    /// gpt2-SIZE or llama-SIZE (nano, micro, mini, small, medium, large), or a config.json
     #[arg(long, value_name = "MODEL", default_value = "gpt2-nano")]
     model: String,
     /// Steps of each run
@@ -104,7 +104,7 @@ fn compare_optimizers(args: &Compare, shell: &Shell) -> Result<()> {
     let data = text_path(&args.data)?;
     let tokenizer = tokenizer(&args.tokenizer, &data, shell.progress())?;
     let trial = Trial {
-        model: preset(&args.model, tokenizer.vocabulary(), args.context)?,
+        model: shape(args, tokenizer.vocabulary())?,
         tokenizer,
         batch: args.batch,
         steps: args.steps,
@@ -131,6 +131,23 @@ fn compare_optimizers(args: &Compare, shell: &Shell) -> Result<()> {
     shell.print(comparison_table(args, &runs).trim_fmt())
 }
 
+/// The model of a comparison, with the context that was asked for.
+fn shape(args: &Compare, vocabulary: usize) -> Result<DecoderConfig> {
+    let path = Path::new(&args.model);
+    if path.extension().is_none_or(|ending| ending != "json") {
+        return preset(&args.model, vocabulary, args.context);
+    }
+    let config = DecoderConfig::read(path)?;
+    if args.context > config.context {
+        let message = format!(
+            "{} tokens are more than the model's context of {}",
+            args.context, config.context
+        );
+        return Err(Error::usage(message).in_field("--context"));
+    }
+    Ok(DecoderConfig { context: args.context, ..config })
+}
+
 fn write_comparison(out: &Path, runs: &[RunResult], seeds: &[u64], lrs: &[f32]) -> Result<()> {
     for figure in comparison_figures(runs, seeds, lrs) {
         draw(out, &figure)?;
@@ -144,7 +161,9 @@ fn write_comparison(out: &Path, runs: &[RunResult], seeds: &[u64], lrs: &[f32]) 
 }
 
 fn draw(out: &Path, figure: &Figure) -> Result<()> {
-    let path = out.join(format!("{}.svg", figure.id));
+    // The figures are named for a page that holds other methods' too.
+    let name = figure.id.strip_prefix("olion-").unwrap_or(&figure.id);
+    let path = out.join(format!("{name}.svg"));
     files::write_bytes(&path, svg(figure, Size::Wide, Theme::Light).as_bytes())
 }
 
@@ -173,12 +192,17 @@ fn comparison_table(args: &Compare, runs: &[RunResult]) -> Table {
                 format!("{:.4}", mean(RunResult::loss)),
                 format!("{:.4}", losses().fold(f64::INFINITY, f64::min)),
                 format!("{:.4}", losses().fold(f64::NEG_INFINITY, f64::max)),
-                format!("{:.3}", mean(|run| run.largest)),
-                format!("{:.3}", mean(|run| run.spectral)),
+                or_dash(mean(|run| run.largest)),
+                or_dash(mean(|run| run.spectral)),
             ]);
         }
     }
     table
+}
+
+// Runs that diverged have no weights to measure.
+fn or_dash(value: f64) -> String {
+    if value.is_finite() { format!("{value:.3}") } else { "–".to_owned() }
 }
 
 #[derive(Serialize)]
@@ -192,6 +216,11 @@ struct Report<'a> {
 
 fn inspect(args: &Inspect, shell: &Shell) -> Result<()> {
     let tensors = read_tensors(&args.checkpoint)?;
+    if !tensors.is_empty() && tensors.iter().all(|tensor| tensor.name.starts_with("optim.")) {
+        return Err(Error::input("this is an optimizer's state, not a model's weights")
+            .in_file(&args.checkpoint)
+            .help("give the checkpoint's folder, or its model.safetensors"));
+    }
     let views: Vec<(&str, &[usize], &[f32])> = tensors
         .iter()
         .map(|tensor| (tensor.name.as_str(), tensor.shape.as_slice(), tensor.data.as_slice()))

@@ -13,6 +13,7 @@ use metier_nn::device;
 use metier_nn::model::{Decoder, DecoderConfig};
 use metier_nn::tokenizer::Tokenizer;
 use metier_nn::train::{Batches, CheckpointStore, TrainReport, Trainable, Trainer, preset};
+use metier_train::olion::Grouped;
 use serde::Serialize;
 use settings::{Choices, Settings};
 use std::path::{Path, PathBuf};
@@ -49,6 +50,9 @@ pub struct Args {
 
 /// Trains, and prints where the model is.
 pub fn run(args: &Args, shell: &Shell) -> Result<ExitCode> {
+    // Whoever goes on with a run must read what it left only once nobody else writes there.
+    let held =
+        if args.resume && Settings::exist(&args.out) { Some(lock::hold(&args.out)?) } else { None };
     let mut settings = Settings::of(&args.out, args.resume, &args.choices)?;
     let config = settings.train_config();
     config.validate()?;
@@ -60,18 +64,19 @@ pub fn run(args: &Args, shell: &Shell) -> Result<ExitCode> {
         Some(folder) => LanguageModel::read(folder, &device::parse(&settings.device)?)?,
         None => fresh_model(&settings, shell)?,
     };
-    let mut optimizer = optimizer::grouped(&model.parameters(), &policy, &matrix, &aux)?;
+    settings.fit(model.config())?;
+    let mut optimizer = Grouped::by_role(&model.parameters(), &policy, &matrix, &aux)?;
     let data = settings.data_path()?;
     let corpus = read_corpus(&data, model.tokenizer(), shell.progress())?;
     settings.meet(&corpus)?;
-    let loader = |tokens, shuffle| {
-        let LoaderConfig { batch, context, seed, .. } = settings.loader(model.config());
+    let loader = |tokens, seed| {
+        let LoaderConfig { batch, context, shuffle, .. } = settings.loader(model.config());
         TokenBatches::new(tokens, LoaderConfig { batch, context, seed, shuffle })
             .map_err(|error| error.in_file(&data))
     };
-    let mut training = loader(corpus.train, true)?;
-    let mut held_out =
-        if config.eval_every > 0 { Some(loader(corpus.held_out, false)?) } else { None };
+    let mut training = loader(corpus.train, settings.seed)?;
+    // Shuffled too, or the first texts alone would judge; the same for every run.
+    let mut held_out = if config.eval_every > 0 { Some(loader(corpus.held_out, 0)?) } else { None };
 
     let groups = optimizer.table();
     let held_out = held_out.as_mut().map(|batches| batches as &mut dyn Batches<Batch = _>);
@@ -82,7 +87,10 @@ pub fn run(args: &Args, shell: &Shell) -> Result<ExitCode> {
         (None, false) => {}
     }
     // Everything that can be wrong from the start has been looked at: the run begins to exist.
-    let _held = lock::hold(&args.out)?;
+    let _held = match held {
+        Some(held) => held,
+        None => lock::hold(&args.out)?,
+    };
     settings.write(&args.out)?;
     shell.say(groups);
     let report = trainer.run(Some(&args.out), shell.progress());
@@ -101,7 +109,19 @@ fn fresh_model(settings: &Settings, shell: &Shell) -> Result<LanguageModel> {
         None => Tokenizer::Bytes,
     };
     if path.is_dir() {
-        return LanguageModel::of(Decoder::read(path, &device)?, tokenizer);
+        let decoder = Decoder::read(path, &device)?;
+        let vocabulary = decoder.config().vocabulary;
+        if settings.tokenizer.is_none()
+            && tokenizer.vocabulary() != vocabulary
+            && !path.join("tokenizer.json").exists()
+        {
+            return Err(Error::usage(format!(
+                "the checkpoint has no tokenizer.json for its vocabulary of {vocabulary}"
+            ))
+            .in_file(path)
+            .help("name the tokenizer that it was trained with: --tokenizer FILE"));
+        }
+        return LanguageModel::of(decoder, tokenizer);
     }
     let config = if path.extension().is_some_and(|ending| ending == "json") {
         DecoderConfig::read(path)?

@@ -3,7 +3,7 @@
 use super::settings::Settings;
 use metier_core::{Error, Result};
 use metier_nn::optim::GroupPolicy;
-use metier_train::olion::{Grouped, OptimKind, Orthogonalizer, StateType};
+use metier_train::olion::{OptimKind, Orthogonalizer, StateType};
 
 /// The optimizer of matrices and the one of everything else.
 ///
@@ -38,19 +38,6 @@ pub fn policy(settings: &Settings) -> Result<GroupPolicy> {
     Ok(GroupPolicy { router_as_matrix: settings.router_as_matrix, overrides })
 }
 
-/// The optimizer of a whole model.
-///
-/// # Errors
-/// A choice that matches nothing or would hand a vector to a matrix optimizer.
-pub fn grouped(
-    params: &[(String, Vec<usize>)],
-    policy: &GroupPolicy,
-    matrix: &OptimKind,
-    aux: &OptimKind,
-) -> Result<Grouped> {
-    Grouped::by_role(params, policy, matrix, aux)
-}
-
 fn set_decays(kind: &mut OptimKind, settings: &Settings) -> Result<()> {
     let (betas, momentum) = match kind {
         OptimKind::AdamW(c) => (Some((&mut c.beta1, &mut c.beta2)), None),
@@ -82,7 +69,11 @@ fn set_orthogonalizer(kind: &mut OptimKind, settings: &Settings) -> Result<()> {
         OptimKind::Muon(config) => &mut config.orthogonalizer,
         OptimKind::AdaMuon(config) => &mut config.orthogonalizer,
         // Sign steps without orthogonalization are what `--ns-steps 0` asks for.
-        OptimKind::LionRms(_) if settings.ns_steps == Some(0) => return Ok(()),
+        OptimKind::LionRms(_)
+            if settings.ns_steps == Some(0) && settings.orthogonalizer.is_none() =>
+        {
+            return Ok(());
+        }
         _ if settings.ns_steps.is_some() => return Err(not_for("--ns-steps", settings)),
         _ if settings.orthogonalizer.is_some() => {
             return Err(not_for("--orthogonalizer", settings));

@@ -219,9 +219,16 @@ impl Default for Settings {
 }
 
 /// What a run cannot change on its way without becoming another run.
-const FIXED: [&str; 7] = ["model", "data", "tokenizer", "batch", "context", "accumulate", "seed"];
+///
+/// The text is held to its fingerprint instead, wherever it lies.
+const FIXED: [&str; 6] = ["model", "tokenizer", "batch", "context", "accumulate", "seed"];
 
 impl Settings {
+    /// Whether the folder holds the settings of a run.
+    pub fn exist(out: &Path) -> bool {
+        out.join(FILE).exists()
+    }
+
     /// The settings of a run: what was chosen now, else what its folder remembers, else the usual.
     ///
     /// # Errors
@@ -255,7 +262,39 @@ impl Settings {
                 merged.insert(field, value);
             }
         }
-        serde_json::from_value(merged).map_err(internal)
+        let mut settings: Self = serde_json::from_value(merged).map_err(internal)?;
+        if settings.optimizer == "muon-jordan" && choices.lr.is_none() && saved.is_none() {
+            return Err(Error::usage("muon-jordan has no usual rate for a whole model")
+                .in_field("--lr")
+                .help(
+                    "its matrices were published with 0.02; everything else takes the same rate, \
+                     or a part of it: --lr 0.02 --group 'wte|wpe|ln_|bias=aux:0.03'",
+                ));
+        }
+        // A run may be gone on with from another folder.
+        if let Some(path) =
+            settings.data.as_ref().and_then(|data| Path::new(data).canonicalize().ok())
+        {
+            settings.data = Some(path.display().to_string());
+        }
+        Ok(settings)
+    }
+
+    /// Settles the length of sequences for a model.
+    ///
+    /// # Errors
+    /// Sequences longer than the model's context.
+    pub fn fit(&mut self, model: &DecoderConfig) -> Result<()> {
+        let context = self.context.unwrap_or(model.context);
+        if context > model.context {
+            return Err(Error::usage(format!(
+                "{context} tokens are more than the model's context of {}",
+                model.context
+            ))
+            .in_field("--context"));
+        }
+        self.context = Some(context);
+        Ok(())
     }
 
     /// Remembers the text that was read.
