@@ -3,7 +3,7 @@
 #
 # A step that fails does not stop the others: one run shows everything that is wrong. Its output
 # stays in $LOGS. The counts are those of the test runners; a lint or an evidence run counts as one. A
-# test whose data could not be brought is counted as skipped.
+# test whose data could not be brought is counted as skipped, not as passed.
 # Every step builds the whole workspace: a part of it may ask for other features of what it stands on,
 # which would then be compiled once more.
 set -uo pipefail
@@ -34,10 +34,11 @@ step() { # name, command…
     echo "── $name"
     "$@" 2>&1 | tee "$log"
     status=${PIPESTATUS[0]}
-    local good bad
-    good=$(count passed "$log")
+    local good bad without
+    without=$(without_data "$log")
+    good=$(($(count passed "$log") - without))
     bad=$(count failed "$log")
-    skipped=$((skipped + $(count skipped "$log") + $(without_data "$log")))
+    skipped=$((skipped + $(count skipped "$log") + without))
     if [ "$status" -eq 0 ]; then
         [ "$good" -gt 0 ] || good=1
     else
@@ -83,5 +84,6 @@ echo
 for line in "${broken[@]}"; do
     echo "failed: $line"
 done
-echo "$passed passed, $failed failed, $skipped skipped"
+[ "$skipped" -eq 0 ] || echo "$skipped skipped"
+echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -1,32 +1,43 @@
 //! Writing files so that a reader sees the old content or the new, never half of it.
 
 use crate::{Error, Result};
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use tempfile::NamedTempFile;
 
 /// Writes `path` through a temporary file beside it: write, flush to disk, rename. Missing parent
 /// folders are made. When `write` fails nothing is left behind and the old file stays.
 ///
+/// A file that is replaced keeps its permissions, and a symbolic link its place: what it points to is
+/// replaced. What is no file, such as a terminal or a pipe, is written to as it is.
+///
 /// # Errors
 /// The error of `write`, or an I/O error that names `path`.
 pub fn write_atomic(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    let folder = match path.parent() {
+    let (target, old) = match fs::metadata(path) {
+        Ok(old) if !old.is_file() && !old.is_dir() => return write_through(path, write),
+        // The place that a link leads to; the path itself where it is none.
+        Ok(old) => (fs::canonicalize(path).map_err(|source| Error::io(path, source))?, Some(old)),
+        Err(_) => (path.to_owned(), None),
+    };
+    let folder = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
     let io = |source| Error::io(path, source);
     fs::create_dir_all(folder).map_err(|source| Error::io(folder, source))?;
-    let mut temporary =
-        tempfile::Builder::new().prefix(".metier-").tempfile_in(folder).map_err(io)?;
+    let mut temporary = temporary(folder).map_err(io)?;
     {
         let mut out = BufWriter::with_capacity(1 << 16, temporary.as_file_mut());
         write(&mut out)?;
         out.flush().map_err(io)?;
     }
     temporary.as_file().sync_all().map_err(io)?;
-    set_usual_permissions(temporary.as_file()).map_err(io)?;
-    temporary.persist(path).map_err(|error| io(error.error))?;
+    if let Some(old) = old {
+        temporary.as_file().set_permissions(old.permissions()).map_err(io)?;
+    }
+    temporary.persist(&target).map_err(|error| io(error.error))?;
     sync_folder(folder)
 }
 
@@ -51,16 +62,23 @@ pub fn sync_folder(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-// A temporary file is private to its owner; a result should be readable as any file is.
-#[cfg(unix)]
-fn set_usual_permissions(file: &File) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(fs::Permissions::from_mode(0o644))
+fn write_through(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    let io = |source| Error::io(path, source);
+    let mut out = BufWriter::new(OpenOptions::new().write(true).open(path).map_err(io)?);
+    write(&mut out)?;
+    out.flush().map_err(io)
 }
 
-#[cfg(not(unix))]
-fn set_usual_permissions(_file: &File) -> std::io::Result<()> {
-    Ok(())
+// A file that may be read by whoever may read the user's other new files; a temporary one is usually
+// its owner's alone.
+fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.prefix(".metier-").tempfile_in(folder)
 }
 
 #[cfg(test)]
@@ -80,6 +98,29 @@ mod tests {
         assert_eq!(error.message(), "did not converge");
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_links_and_devices_stay_what_they_are() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        // A new file has what any new file has here.
+        let (ours, usual) = (folder.path().join("ours"), folder.path().join("usual"));
+        write_bytes(&ours, b"new").unwrap();
+        File::create(&usual).unwrap();
+        assert_eq!(mode(&ours), mode(&usual));
+
+        fs::set_permissions(&ours, fs::Permissions::from_mode(0o600)).unwrap();
+        let link = folder.path().join("link");
+        symlink("ours", &link).unwrap();
+        write_bytes(&link, b"newer").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!((fs::read(&ours).unwrap(), mode(&ours)), (b"newer".to_vec(), 0o600));
+
+        write_bytes(Path::new("/dev/null"), b"nothing").unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
     }
 
     #[test]

@@ -170,6 +170,17 @@ pub fn report(error: &Error) -> ExitCode {
     ExitCode::from(error.exit_code())
 }
 
+/// What was printed for a reader who went away is no reason to stop work that has other results.
+///
+/// # Errors
+/// Any other.
+pub fn even_unread(printed: Result<()>) -> Result<()> {
+    match printed {
+        Err(error) if broken_pipe(&error) => Ok(()),
+        printed => printed,
+    }
+}
+
 /// Writes to standard error. Where nobody reads it or nothing fits any more, the work matters more than
 /// what is said about it.
 fn tell(text: impl Display) {

@@ -3,6 +3,7 @@
 use super::{Chat, Request};
 use crate::{Error, Result};
 use reqwest::blocking::Client;
+use std::net::IpAddr;
 use std::time::Duration;
 
 /// Asks `POST {base}/chat/completions`.
@@ -35,7 +36,9 @@ impl Live {
         let url = reqwest::Url::parse(&base)
             .map_err(|error| wrong(&format!("is no address: {error}")))?;
         let host = url.host_str().unwrap_or_default();
-        let local = host == "localhost" || host == "[::1]" || host.starts_with("127.");
+        // Addresses of IPv6 stand in brackets.
+        let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+        let local = host == "localhost" || address.is_ok_and(|address| address.is_loopback());
         match url.scheme() {
             "https" => {}
             "http" if local => {}

@@ -85,8 +85,13 @@ fn a_refusal_is_shown() {
 
 #[test]
 fn questions_do_not_travel_unencrypted() {
-    let error = Live::new("http://10.0.0.1/v1", "METIER_TEST_NO_KEY").unwrap_err();
-    assert_eq!(error.message(), "would send the request over the network unencrypted");
+    for base in ["http://10.0.0.1/v1", "http://127.0.0.1.example/v1", "http://[::2]/v1"] {
+        let error = Live::new(base, "METIER_TEST_NO_KEY").unwrap_err();
+        assert_eq!(error.message(), "would send the request over the network unencrypted");
+    }
+    for base in ["http://127.0.0.2:1/v1", "http://[::1]:1/v1", "http://localhost/v1"] {
+        assert!(Live::new(base, "METIER_TEST_NO_KEY").is_ok(), "{base}");
+    }
     assert!(Live::new("https://models.example/v1", "METIER_TEST_NO_KEY").is_ok());
     assert_eq!(
         Live::new("ftp://127.0.0.1", "METIER_TEST_NO_KEY").unwrap_err().message(),

@@ -2,7 +2,7 @@
 
 use crate::flags::{NamedPath, Seed};
 use crate::methods::methods;
-use crate::shell::Shell;
+use crate::shell::{Shell, even_unread};
 use clap::ValueEnum;
 use metier_core::evidence::{self, Options, Outcome, Record, text};
 use metier_core::{Error, Method, Result, Scale};
@@ -61,7 +61,7 @@ pub fn run(args: &Args, shell: &Shell) -> Result<ExitCode> {
     if shell.json() {
         shell.say(page.display());
     } else {
-        shell.print(page.display())?;
+        even_unread(shell.print(page.display()))?;
     }
     if outcomes.len() < chosen.len() {
         return Err(Error::interrupted());
@@ -70,11 +70,12 @@ pub fn run(args: &Args, shell: &Shell) -> Result<ExitCode> {
 }
 
 fn print(outcome: &Outcome, shell: &Shell) -> Result<()> {
-    if shell.json() {
-        shell.print_json(&Record::from(outcome))?;
+    // The page and the exit code still tell whether the gates hold.
+    even_unread(if shell.json() {
+        shell.print_json(&Record::from(outcome))
     } else {
-        shell.print(text::outcome(outcome))?;
-    }
+        shell.print(text::outcome(outcome))
+    })?;
     if let Err(error) = &outcome.result {
         shell.complain(error);
     }
