@@ -10,7 +10,7 @@ use crate::sphere::check_points;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use metier_core::error::Kind;
-use metier_core::{Error, Result};
+use metier_core::{Error, Progress, Result, Silent};
 use ndarray::{Array2, ArrayView2};
 use std::f64::consts::PI;
 
@@ -63,6 +63,20 @@ impl SlepianBasis {
     /// A region that does not validate; `l` of 0 or above [`MAX_DEGREE`]; a threshold outside
     /// [0, 1); no function above the threshold; more than `max_modes` functions.
     pub fn new(region: &Region, l: usize, thresh: f64, max_modes: usize) -> Result<Self> {
+        Self::new_with_progress(region, l, thresh, max_modes, &Silent)
+    }
+
+    /// [`new`](Self::new), for regions and degrees that take long.
+    ///
+    /// # Errors
+    /// As there, or a request to stop.
+    pub fn new_with_progress(
+        region: &Region,
+        l: usize,
+        thresh: f64,
+        max_modes: usize,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
         region.validate()?;
         check_bandwidth(l, region.share()?)?;
         check_threshold(thresh)?;
@@ -70,13 +84,15 @@ impl SlepianBasis {
             Region::Cap(cap) => std::slice::from_ref(cap),
             Region::Caps(caps) => caps.as_slice(),
             Region::Box { .. } => {
-                return Self::from_nodes(&Nodes::inside(region, l)?, l, thresh, max_modes);
+                let nodes = Nodes::inside(region, l)?;
+                return Self::of_nodes(&nodes, l, thresh, max_modes, progress);
             }
             Region::Polygon(_) => {
                 // The usual nodes are enough for nearly every outline; what shows that they are not is
                 // a function that would keep more than all of its energy.
                 let with_nodes_of = |degree| {
-                    Self::from_nodes(&Nodes::inside(region, degree)?, l, thresh, max_modes)
+                    let nodes = Nodes::inside(region, degree)?;
+                    Self::of_nodes(&nodes, l, thresh, max_modes, progress)
                 };
                 let first = with_nodes_of(l);
                 return match &first {
@@ -88,7 +104,7 @@ impl SlepianBasis {
         let mut parts = Vec::with_capacity(caps.len());
         let mut left = max_modes;
         for cap in caps {
-            let basis = CapBasis::new(*cap, l, thresh, left)?;
+            let basis = CapBasis::new(*cap, l, thresh, left, progress)?;
             left -= basis.modes.len();
             parts.push(Part::Cap(basis));
         }
@@ -102,6 +118,16 @@ impl SlepianBasis {
     /// As [`new`](Self::new); nodes that differ in number or hold a weight that is not positive; too
     /// few nodes for `l`.
     pub fn from_nodes(nodes: &Nodes, l: usize, thresh: f64, max_modes: usize) -> Result<Self> {
+        Self::of_nodes(nodes, l, thresh, max_modes, &Silent)
+    }
+
+    fn of_nodes(
+        nodes: &Nodes,
+        l: usize,
+        thresh: f64,
+        max_modes: usize,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
         check_points(&nodes.lon, &nodes.lat)?;
         let area: f64 = nodes.weights.iter().sum();
         if nodes.len() != nodes.lon.len()
@@ -111,7 +137,7 @@ impl SlepianBasis {
         }
         check_bandwidth(l, area / (4.0 * PI))?;
         check_threshold(thresh)?;
-        let basis = DualBasis::new(nodes, l, thresh, max_modes)?;
+        let basis = DualBasis::new(nodes, l, thresh, max_modes, progress)?;
         Ok(Self::of_parts(l, basis.shannon, vec![Part::Dual(Box::new(basis))]))
     }
 
@@ -230,6 +256,14 @@ impl SlepianBasis {
     /// # Errors
     /// More coefficients than fit into 8 GB.
     pub fn coefficients(&self) -> Result<Array2<f64>> {
+        self.coefficients_with_progress(&Silent)
+    }
+
+    /// [`coefficients`](Self::coefficients), which take long at high degrees.
+    ///
+    /// # Errors
+    /// As there, or a request to stop.
+    pub fn coefficients_with_progress(&self, progress: &dyn Progress) -> Result<Array2<f64>> {
         let rows = (self.l + 1) * (self.l + 1);
         let bytes = 8.0 * rows as f64 * self.len() as f64;
         // Values on a grid, their Fourier sums and the result are about five times the result.
@@ -242,14 +276,14 @@ impl SlepianBasis {
             .help("lower L, or export the basis in the frame of its region"));
         }
         match self.parts.as_slice() {
-            [Part::Dual(basis)] => basis.expand(),
-            _ => self.analyse(),
+            [Part::Dual(basis)] => basis.expand(progress),
+            _ => self.analyse(progress),
         }
     }
 
     // Integrates each function against the harmonics: exact on a Gauss grid of L + 1 latitudes and
     // 2L + 2 longitudes.
-    fn analyse(&self) -> Result<Array2<f64>> {
+    fn analyse(&self, progress: &dyn Progress) -> Result<Array2<f64>> {
         let (l, modes) = (self.l, self.len());
         let (mu, weights) = gauss_legendre(l + 1, -1.0, 1.0);
         let turns = 2 * l + 2;
@@ -262,7 +296,9 @@ impl SlepianBasis {
             2.0 * PI / turns as f64 * if column <= l { cos } else { sin }
         });
         let mut result = Array2::zeros(((l + 1) * (l + 1), modes));
+        progress.begin("coefficients", Some(mu.len() as u64));
         for (mu, weight) in mu.iter().zip(&weights) {
+            progress.check()?;
             let lat = vec![mu.asin().to_degrees(); turns];
             let values = self.evaluate_f64(&lon, &lat)?;
             let mut sums = Mat::<f64>::zeros(modes, 2 * l + 1);
@@ -283,7 +319,9 @@ impl SlepianBasis {
                     }
                 }
             }
+            progress.advance(1);
         }
+        progress.finish();
         Ok(result)
     }
 

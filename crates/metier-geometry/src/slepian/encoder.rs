@@ -5,7 +5,7 @@ use super::harmonics::{sh_features, sh_names};
 use super::raster::Raster;
 use super::region::{Region, RegionSpec};
 use crate::sphere::{KM_PER_DEGREE, check_points};
-use metier_core::{Error, Result};
+use metier_core::{Error, Progress, Result, Silent};
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -155,6 +155,19 @@ impl SlepianEncoder {
     /// A configuration that does not validate; points that are none (with their row); a fit or a
     /// scale without points; what [`SlepianBasis::new`] refuses.
     pub fn fit(config: &SlepianConfig, lon: &[f64], lat: &[f64]) -> Result<Self> {
+        Self::fit_with_progress(config, lon, lat, &Silent)
+    }
+
+    /// [`fit`](Self::fit), for regions, degrees and tables that take long.
+    ///
+    /// # Errors
+    /// As there, or a request to stop.
+    pub fn fit_with_progress(
+        config: &SlepianConfig,
+        lon: &[f64],
+        lat: &[f64],
+        progress: &dyn Progress,
+    ) -> Result<Self> {
         config.validate()?;
         check_points(lon, lat)?;
         if config.scale && lon.is_empty() {
@@ -164,7 +177,8 @@ impl SlepianEncoder {
             .help("give points, or turn scaling off"));
         }
         let region = config.region.resolve(lon, lat)?;
-        let basis = SlepianBasis::new(&region, config.l, config.thresh, config.max_modes)?;
+        let SlepianConfig { l, thresh, max_modes, .. } = *config;
+        let basis = SlepianBasis::new_with_progress(&region, l, thresh, max_modes, progress)?;
         let mut warnings = region.notes()?;
         warnings.extend(basis.warnings());
         let global_l = config.global_l;
@@ -180,7 +194,8 @@ impl SlepianEncoder {
             ));
         }
         if config.scale {
-            encoder.scaler = Some(Scaler::fit(&encoder.transform(lon, lat)?));
+            encoder.scaler =
+                Some(Scaler::fit(&encoder.transform_with_progress(lon, lat, progress)?));
         }
         Ok(encoder)
     }
@@ -190,14 +205,49 @@ impl SlepianEncoder {
     /// # Errors
     /// Unequal numbers of longitudes and latitudes, or a point that is none.
     pub fn transform(&self, lon: &[f64], lat: &[f64]) -> Result<Array2<f32>> {
+        self.transform_with_progress(lon, lat, &Silent)
+    }
+
+    /// [`transform`](Self::transform), for tables that take long.
+    ///
+    /// # Errors
+    /// As there, or a request to stop.
+    pub fn transform_with_progress(
+        &self,
+        lon: &[f64],
+        lat: &[f64],
+        progress: &dyn Progress,
+    ) -> Result<Array2<f32>> {
         check_points(lon, lat)?;
         let mut features = match self.raster {
-            Some(raster) => raster.interpolate(lon, lat, |lon, lat| self.exact(lon, lat))?,
-            None => self.exact(lon, lat)?,
+            Some(raster) => {
+                raster.interpolate(lon, lat, |lon, lat| self.in_blocks(lon, lat, progress))?
+            }
+            None => self.in_blocks(lon, lat, progress)?,
         };
         if let Some(scaler) = &self.scaler {
             scaler.apply(&mut features);
         }
+        Ok(features)
+    }
+
+    // Blocks of a fraction of a second each. They follow one another on the caller's thread, since
+    // that may be the only one that is told of a request to stop.
+    fn in_blocks(&self, lon: &[f64], lat: &[f64], progress: &dyn Progress) -> Result<Array2<f32>> {
+        const BLOCK: usize = 1 << 16;
+        progress.check()?;
+        if lon.len() <= BLOCK {
+            return self.exact(lon, lat);
+        }
+        let mut features = Array2::zeros((lon.len(), self.features()));
+        progress.begin("encoding", Some(lon.len() as u64));
+        let rows = features.axis_chunks_iter_mut(Axis(0), BLOCK);
+        for (mut rows, (lon, lat)) in rows.zip(lon.chunks(BLOCK).zip(lat.chunks(BLOCK))) {
+            progress.check()?;
+            rows.assign(&self.exact(lon, lat)?);
+            progress.advance(lon.len() as u64);
+        }
+        progress.finish();
         Ok(features)
     }
 

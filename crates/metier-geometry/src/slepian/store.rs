@@ -7,7 +7,7 @@ use super::encoder::{Scaler, SlepianEncoder};
 use super::raster::Raster;
 use super::region::Region;
 use geo_types::{LineString, MultiPolygon, Polygon};
-use metier_core::{Error, Result, files};
+use metier_core::{Error, Progress, Result, Silent, files};
 use ndarray::{Array1, Array2, ArrayView2};
 use ndarray_npy::NpzWriter;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -178,13 +178,21 @@ impl SlepianBasis {
     /// # Errors
     /// Another ending, too many coefficients, or a file that cannot be written.
     pub fn export(&self, path: &Path) -> Result<()> {
+        self.export_with_progress(path, &Silent)
+    }
+
+    /// [`export`](Self::export), which takes long at high degrees.
+    ///
+    /// # Errors
+    /// As there, or a request to stop, after which no file is written.
+    pub fn export_with_progress(&self, path: &Path, progress: &dyn Progress) -> Result<()> {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         if !["npz", "safetensors"].contains(&ending) {
             return Err(Error::usage(format!("cannot write a basis as `.{ending}`"))
                 .in_file(path)
                 .help("a basis is written as .npz or .safetensors"));
         }
-        let coefficients = self.coefficients()?;
+        let coefficients = self.coefficients_with_progress(progress)?;
         if ending == "npz" {
             return files::write_bytes(path, &npz(self.lambda(), &coefficients)?);
         }

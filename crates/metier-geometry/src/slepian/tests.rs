@@ -408,6 +408,78 @@ fn a_ring_that_crosses_itself_follows_the_even_odd_rule_and_is_noted() {
     assert!(plain.notes().unwrap().is_empty());
 }
 
+// ---- long work ----
+
+// Counts what it is told, and asks to stop at a check.
+#[derive(Default)]
+struct Stopper {
+    checks_left: std::sync::atomic::AtomicUsize,
+    steps: std::sync::atomic::AtomicU64,
+}
+
+impl Stopper {
+    fn after(checks: usize) -> Self {
+        Self { checks_left: checks.into(), ..Self::default() }
+    }
+
+    fn steps(&self) -> u64 {
+        self.steps.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}
+
+impl metier_core::Progress for Stopper {
+    fn begin(&self, _task: &str, _total: Option<u64>) {}
+    fn advance(&self, steps: u64) {
+        self.steps.fetch_add(steps, std::sync::atomic::Ordering::Relaxed);
+    }
+    fn message(&self, _text: &str) {}
+    fn finish(&self) {}
+    fn interrupted(&self) -> bool {
+        use std::sync::atomic::Ordering::Relaxed;
+        self.checks_left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_err()
+    }
+}
+
+#[test]
+fn long_work_stops_when_asked_and_says_how_far_it_is() {
+    let stopped = |error: metier_core::Error| assert_eq!(error.exit_code(), 130, "{error}");
+    let regions =
+        [Region::cap(-119.5, 37.0, 7.5), Region::Box { w: -124.5, s: 32.5, e: -114.0, n: 42.0 }];
+    for region in regions {
+        for checks in [0, 2, 5] {
+            let stop = Stopper::after(checks);
+            let basis = SlepianBasis::new_with_progress(&region, 40, 0.05, 800, &stop);
+            stopped(basis.unwrap_err());
+        }
+        let basis = SlepianBasis::new(&region, 40, 0.05, 800).unwrap();
+        stopped(basis.coefficients_with_progress(&Stopper::after(1)).unwrap_err());
+    }
+    let config = SlepianConfig {
+        region: Region::cap(-119.5, 37.0, 7.5).into(),
+        l: 10,
+        global_l: 2,
+        scale: false,
+        ..SlepianConfig::default()
+    };
+    let n = (1 << 16) + 300;
+    let lon: Vec<f64> = (0..n).map(|i| -125.0 + 1.5e-4 * i as f64).collect();
+    let lat: Vec<f64> = (0..n).map(|i| 32.0 + 9.5 * (0.618 * i as f64 % 1.0)).collect();
+    stopped(
+        SlepianEncoder::fit_with_progress(&config, &lon, &lat, &Stopper::after(3)).unwrap_err(),
+    );
+    let encoder = SlepianEncoder::fit(&config, &lon, &lat).unwrap();
+    let stop = Stopper::after(2);
+    stopped(encoder.transform_with_progress(&lon, &lat, &stop).unwrap_err());
+    assert_eq!(stop.steps(), 1 << 16);
+    // Blocks leave no seam.
+    let watch = Stopper::after(usize::MAX);
+    let all = encoder.transform_with_progress(&lon, &lat, &watch).unwrap();
+    assert_eq!(watch.steps(), n as u64);
+    let (from, to) = ((1 << 16) - 200, n);
+    let part = encoder.transform(&lon[from..to], &lat[from..to]).unwrap();
+    assert_eq!(all.select(ndarray::Axis(0), &(from..to).collect::<Vec<_>>()), part);
+}
+
 // ---- bad input ----
 
 fn refusal(region: Region, l: usize, thresh: f64, max_modes: usize) -> (String, String) {

@@ -221,7 +221,8 @@ impl Plain {
     fn basis(&self, shell: &Shell) -> Result<(Region, SlepianBasis)> {
         let region = self.region()?;
         let f = &self.functions;
-        let basis = SlepianBasis::new(&region, f.l, f.thresh, f.max_modes)?;
+        let basis =
+            SlepianBasis::new_with_progress(&region, f.l, f.thresh, f.max_modes, shell.progress())?;
         region.notes()?.iter().chain(&basis.warnings()).for_each(|note| shell.say(note));
         Ok((region, basis))
     }
@@ -294,7 +295,7 @@ fn described(region: &Region) -> String {
 fn basis(args: &Basis, shell: &Shell) -> Result<()> {
     let (_, basis) = args.plain.basis(shell)?;
     if let Some(path) = &args.output {
-        basis.export(path)?;
+        basis.export_with_progress(path, shell.progress())?;
         shell.say(format_args!("{} functions in {}", basis.len(), path.display()));
         return Ok(());
     }
@@ -312,7 +313,12 @@ fn encode(args: &Encode, shell: &Shell) -> Result<()> {
     let table = args.hybrid.plain.points.needed("encoding")?;
     let encoder = match &args.encoder {
         Some(path) => SlepianEncoder::load(path)?,
-        None => SlepianEncoder::fit(&args.hybrid.config()?, &table.lon, &table.lat)?,
+        None => SlepianEncoder::fit_with_progress(
+            &args.hybrid.config()?,
+            &table.lon,
+            &table.lat,
+            shell.progress(),
+        )?,
     };
     encoder.warnings().iter().for_each(|warning| shell.say(format_args!("note: {warning}")));
     if args.encoder.is_some() {
@@ -322,7 +328,7 @@ fn encode(args: &Encode, shell: &Shell) -> Result<()> {
             shell.say(format_args!("note: {outside} of {all} points lie outside the region"));
         }
     }
-    let features = encoder.transform(&table.lon, &table.lat)?;
+    let features = encoder.transform_with_progress(&table.lon, &table.lat, shell.progress())?;
     if let Some(path) = &args.save {
         encoder.save(path)?;
     }
