@@ -5,7 +5,7 @@ use crate::watch::watched;
 use metier_core::{Progress, Result};
 use metier_data::geo::parse_outlines;
 use metier_geometry::slepian::{
-    Raster, Region, RegionSpec, SlepianConfig, SlepianEncoder, sh_features, sh_names,
+    Raster, RegionSpec, SlepianConfig, SlepianEncoder, sh_features, sh_names,
 };
 use ndarray::{Array2, s};
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
@@ -47,10 +47,7 @@ impl Encoder {
         verbose: Option<bool>,
     ) -> PyResult<Self> {
         let region = match outline {
-            Some(text) => {
-                let outlines = parse_outlines(text.as_bytes(), None).or_raise()?;
-                RegionSpec::Given(Region::Polygon(outlines.polygons))
-            }
+            Some(text) => RegionSpec::from(parse_outlines(text.as_bytes(), None).or_raise()?),
             None => region.parse().or_raise()?,
         };
         let raster = raster.map(|step_deg| Raster { step_deg });

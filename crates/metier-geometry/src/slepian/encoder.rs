@@ -51,7 +51,7 @@ impl SlepianConfig {
     /// # Errors
     /// The first parameter that is out of range, by name.
     pub fn validate(&self) -> Result<()> {
-        if let RegionSpec::Given(region) = &self.region {
+        if let RegionSpec::Given(region) | RegionSpec::Mended { region, .. } = &self.region {
             region.validate()?;
         }
         let out = |name: &str, message: String| Err(Error::usage(message).in_field(name));
@@ -179,7 +179,8 @@ impl SlepianEncoder {
         let region = config.region.resolve(lon, lat)?;
         let SlepianConfig { l, thresh, max_modes, .. } = *config;
         let basis = SlepianBasis::new_with_progress(&region, l, thresh, max_modes, progress)?;
-        let mut warnings = region.notes()?;
+        let mut warnings = config.region.notes().to_vec();
+        warnings.extend(region.notes()?);
         warnings.extend(basis.warnings());
         let global_l = config.global_l;
         let raster = config.raster;

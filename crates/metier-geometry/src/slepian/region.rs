@@ -5,6 +5,7 @@ use super::polygon::Polygons;
 use crate::sphere::{ToPole, angle, smallest_cap};
 use geo_types::MultiPolygon;
 use metier_core::{Error, Result};
+use metier_data::geo::Outlines;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -232,6 +233,13 @@ pub enum RegionSpec {
     Fit,
     /// This region.
     Given(Region),
+    /// This region, in whose outline something was mended when it was read.
+    Mended {
+        /// The region as it is now.
+        region: Region,
+        /// What was mended, for the user to know.
+        notes: Vec<String>,
+    },
 }
 
 impl RegionSpec {
@@ -242,7 +250,27 @@ impl RegionSpec {
     pub fn resolve(&self, lon: &[f64], lat: &[f64]) -> Result<Region> {
         match self {
             Self::Fit => Region::fit(lon, lat),
-            Self::Given(region) => region.validate().map(|()| region.clone()),
+            Self::Given(region) | Self::Mended { region, .. } => {
+                region.validate().map(|()| region.clone())
+            }
+        }
+    }
+
+    /// What was mended when the region was read, such as a ring that was not closed.
+    pub fn notes(&self) -> &[String] {
+        match self {
+            Self::Mended { notes, .. } => notes,
+            Self::Fit | Self::Given(_) => &[],
+        }
+    }
+}
+
+impl From<Outlines> for RegionSpec {
+    fn from(outlines: Outlines) -> Self {
+        let region = Region::Polygon(outlines.polygons);
+        match outlines.notes {
+            notes if notes.is_empty() => Self::Given(region),
+            notes => Self::Mended { region, notes },
         }
     }
 }
@@ -274,7 +302,10 @@ impl FromStr for RegionSpec {
                 Region::Box { w, s, e, n }
             }
             "country" => Region::Polygon(metier_data::geo::country(rest.trim())?),
-            "file" => Region::Polygon(metier_data::geo::read_polygons(Path::new(rest))?),
+            "file" => {
+                let spec = Self::from(metier_data::geo::outlines(Path::new(rest))?);
+                return spec.resolve(&[], &[]).map(|_| spec);
+            }
             other => return Err(wrong(format!("`{other}` is no kind of region")).help(FORMS)),
         };
         region.validate()?;

@@ -704,6 +704,30 @@ fn an_exported_basis_reads_back() {
 }
 
 #[test]
+fn what_was_mended_in_an_outline_is_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("outline.geojson");
+    let spec = |ring: &str| -> RegionSpec {
+        let json = format!("{{\"type\":\"Polygon\",\"coordinates\":[[{ring}]]}}");
+        std::fs::write(&path, json).unwrap();
+        format!("file:{}", path.display()).parse().unwrap()
+    };
+    let ring = "[-125,32],[-114,32],[-114,43],[-125,43]";
+    let region = spec(ring);
+    assert_eq!(region.notes(), ["coordinates[0] is not closed; its ends are joined"]);
+    let (lon, lat) = towns();
+    let config = SlepianConfig { region, l: 20, ..SlepianConfig::default() };
+    let encoder = SlepianEncoder::fit(&config, &lon, &lat).unwrap();
+    assert_eq!(encoder.warnings()[0], config.region.notes()[0]);
+    let closed = spec(&format!("{ring},[-125,32]"));
+    assert!(matches!(closed, RegionSpec::Given(_)) && closed.notes().is_empty());
+    assert_eq!(
+        closed.resolve(&[], &[]).unwrap().share().unwrap(),
+        encoder.region().share().unwrap()
+    );
+}
+
+#[test]
 fn a_country_is_a_region() {
     let RegionSpec::Given(japan) = "country:JP".parse().unwrap() else { panic!("a region") };
     // 378,000 of 510 million square kilometres, at a scale of 1 to 50 million.
