@@ -6,6 +6,7 @@ use crate::sphere::{ToPole, angle, smallest_cap};
 use geo_types::MultiPolygon;
 use metier_core::{Error, Result};
 use metier_data::geo::Outlines;
+use rayon::prelude::*;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -140,7 +141,8 @@ impl Region {
             }
             Self::Polygon(polygons) => {
                 let polygons = Polygons::new(polygons)?;
-                places.map(|(lon, lat)| polygons.contains(*lon, *lat)).collect()
+                let inside = |(lon, lat): (&f64, &f64)| polygons.contains(*lon, *lat);
+                lon.par_iter().zip(lat).map(inside).collect()
             }
         })
     }
