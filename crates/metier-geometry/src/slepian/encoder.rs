@@ -10,6 +10,9 @@ use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+/// The most degrees of global harmonics, which make 40,000 columns.
+pub(super) const MAX_GLOBAL: usize = 200;
+
 /// What an encoder is made of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlepianConfig {
@@ -70,7 +73,7 @@ impl SlepianConfig {
         if self.max_modes == 0 {
             return out("max_modes", "max_modes is 0".into());
         }
-        if self.global_l > 200 {
+        if self.global_l > MAX_GLOBAL {
             let columns = (self.global_l as u128).pow(2);
             return out(
                 "global",
