@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 pub(super) const MAX_GLOBAL: usize = 200;
 
 /// What an encoder is made of.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SlepianConfig {
     /// The region, or `Fit` for the smallest cap around the points.
     pub region: RegionSpec,

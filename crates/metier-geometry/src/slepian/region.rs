@@ -2,16 +2,19 @@
 
 use super::cap::Cap;
 use super::polygon::Polygons;
+use super::shape::Shape;
 use crate::sphere::{ToPole, angle, smallest_cap};
 use geo_types::MultiPolygon;
 use metier_core::{Error, Result};
 use metier_data::geo::Outlines;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::str::FromStr;
 
 /// A region of the sphere, in degrees.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Shape", into = "Shape")]
 pub enum Region {
     /// A spherical cap.
     Cap(Cap),
@@ -228,7 +231,7 @@ fn check_cap(cap: &Cap) -> Result<()> {
 /// assert_eq!(spec, RegionSpec::Given(Region::cap(-119.5, 37.0, 7.5)));
 /// # Ok::<(), metier_core::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum RegionSpec {
     /// The smallest cap around the points, a tenth wider.
     #[default]

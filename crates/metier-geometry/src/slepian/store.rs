@@ -7,7 +7,6 @@ use super::encoder::{MAX_GLOBAL, Scaler, SlepianEncoder};
 use super::raster::Raster;
 use super::region::Region;
 use crate::sphere::dot;
-use geo_types::{LineString, MultiPolygon, Polygon};
 use metier_core::{Error, Progress, Result, Silent, files};
 use ndarray::{Array1, Array2, ArrayView2};
 use ndarray_npy::NpzWriter;
@@ -25,7 +24,7 @@ struct Header {
     global_l: usize,
     l: usize,
     shannon: f64,
-    region: Shape,
+    region: Region,
     parts: Vec<PartHeader>,
     warnings: Vec<String>,
     names: Vec<String>,
@@ -38,56 +37,6 @@ enum PartHeader {
     // The number of radial functions of each order.
     Cap { cap: Cap, counts: Vec<usize> },
     Dual,
-}
-
-type Ring = Vec<[f64; 2]>;
-
-#[derive(Serialize, Deserialize)]
-enum Shape {
-    Caps(Vec<Cap>),
-    Box([f64; 4]),
-    Polygons(Vec<Vec<Ring>>),
-}
-
-impl Shape {
-    fn of(region: &Region) -> Self {
-        let ring = |ring: &LineString<f64>| ring.coords().map(|c| [c.x, c.y]).collect();
-        match region {
-            Region::Cap(cap) => Self::Caps(vec![*cap]),
-            Region::Caps(caps) => Self::Caps(caps.clone()),
-            Region::Box { w, s, e, n } => Self::Box([*w, *s, *e, *n]),
-            Region::Polygon(polygons) => Self::Polygons(
-                polygons
-                    .iter()
-                    .map(|polygon| {
-                        std::iter::once(polygon.exterior())
-                            .chain(polygon.interiors())
-                            .map(ring)
-                            .collect()
-                    })
-                    .collect(),
-            ),
-        }
-    }
-
-    fn region(self) -> Region {
-        match self {
-            Self::Caps(caps) => match caps.as_slice() {
-                [cap] => Region::Cap(*cap),
-                _ => Region::Caps(caps),
-            },
-            Self::Box([w, s, e, n]) => Region::Box { w, s, e, n },
-            Self::Polygons(polygons) => {
-                let line = |ring: Ring| LineString::from(ring);
-                let polygon = |rings: Vec<Ring>| {
-                    let mut rings = rings.into_iter().map(line);
-                    let outer = rings.next().unwrap_or_else(|| LineString::new(Vec::new()));
-                    Polygon::new(outer, rings.collect())
-                };
-                Region::Polygon(MultiPolygon(polygons.into_iter().map(polygon).collect()))
-            }
-        }
-    }
 }
 
 struct Tensor {
@@ -154,7 +103,7 @@ impl SlepianEncoder {
             global_l: self.global_l,
             l: self.basis.bandwidth(),
             shannon: self.basis.shannon(),
-            region: Shape::of(&self.region),
+            region: self.region.clone(),
             parts,
             warnings: self.warnings.clone(),
             names: self.feature_names(),
@@ -301,11 +250,10 @@ fn read_encoder(bytes: &[u8]) -> Result<SlepianEncoder> {
         }),
         Err(_) => None,
     };
-    let region = header.region.region();
-    region.validate().map_err(|error| damaged(error.message()))?;
+    header.region.validate().map_err(|error| damaged(error.message()))?;
     let encoder = SlepianEncoder {
         global_l: header.global_l,
-        region,
+        region: header.region,
         basis,
         scaler,
         warnings: header.warnings,

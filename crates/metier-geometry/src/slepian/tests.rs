@@ -672,6 +672,31 @@ fn a_saved_encoder_comes_back_to_the_last_digit() {
 }
 
 #[test]
+fn a_configuration_is_written_down_and_read() {
+    let regions = [
+        RegionSpec::Fit,
+        Region::cap(138.0, 36.0, 10.0).into(),
+        "caps:-120,37,8;-115,40,5".parse().unwrap(),
+        Region::Box { w: 170.0, s: -20.0, e: -170.0, n: -10.0 }.into(),
+        RegionSpec::Mended {
+            region: polygon(
+                &[(0.0, 0.0), (9.0, 0.0), (9.0, 9.0)],
+                &[&[(6.0, 1.0), (7.0, 1.0), (7.0, 2.0)]],
+            ),
+            notes: vec!["a note".into()],
+        },
+    ];
+    for region in regions {
+        let config =
+            SlepianConfig { region, raster: Some(Raster::default()), ..SlepianConfig::default() };
+        let text = serde_json::to_string(&config).unwrap();
+        assert_eq!(serde_json::from_str::<SlepianConfig>(&text).unwrap(), config, "{text}");
+    }
+    let short: SlepianConfig = serde_json::from_str("{\"l\":40,\"region\":\"Fit\"}").unwrap();
+    assert_eq!(short, SlepianConfig { l: 40, ..SlepianConfig::default() });
+}
+
+#[test]
 fn files_that_are_no_encoder_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("encoder.safetensors");
