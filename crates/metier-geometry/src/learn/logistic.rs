@@ -88,7 +88,11 @@ impl Logistic {
     }
 
     /// The most probable class of each row.
+    ///
+    /// # Panics
+    /// Another number of columns than the model was learned from.
     pub fn predict(&self, x: &Array2<f32>) -> Vec<usize> {
+        super::expect_columns(x, self.problem.mean.len());
         let rows = self.problem.rows(x);
         let scores = self.problem.scores(&self.weights, &rows);
         scores

@@ -37,7 +37,7 @@ pub(super) fn japan(lab: &Lab, finding: &mut Finding) -> Result<()> {
         .collect();
     lab.progress.begin("prefectures of Japan", Some(jobs.len() as u64));
     let all_folds: Vec<Vec<Vec<usize>>> =
-        seeds.iter().map(|seed| folds(&labels, 5, *seed)).collect();
+        seeds.iter().map(|seed| folds(&labels, 5, *seed)).collect::<Result<_>>()?;
     let config = LogisticConfig { c: 10.0, steps: lab.pick(100, 300), tolerance: 1e-4 };
     let scores: Vec<f64> = jobs
         .par_iter()
