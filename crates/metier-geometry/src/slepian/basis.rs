@@ -87,29 +87,39 @@ impl SlepianBasis {
                 let nodes = Nodes::inside(region, l)?;
                 return Self::of_nodes(&nodes, l, thresh, max_modes, progress);
             }
-            Region::Polygon(_) => {
-                // The usual nodes are enough for nearly every outline; what shows that they are not is
-                // a function that would keep more than all of its energy.
-                let with_nodes_of = |degree| {
-                    let nodes = Nodes::inside(region, degree)?;
-                    Self::of_nodes(&nodes, l, thresh, max_modes, progress)
-                };
-                let first = with_nodes_of(l);
-                return match &first {
-                    Err(error) if error.kind() == Kind::Numeric => with_nodes_of(2 * l),
-                    _ => first,
-                };
-            }
+            Region::Polygon(_) => return Self::of_outline(region, l, thresh, max_modes, progress),
         };
         let mut parts = Vec::with_capacity(caps.len());
-        let mut left = max_modes;
+        let mut found = 0;
         for cap in caps {
-            let basis = CapBasis::new(*cap, l, thresh, left, progress)?;
-            left -= basis.modes.len();
+            let basis = CapBasis::new(*cap, l, thresh, (found, max_modes), progress)?;
+            found += basis.modes.len();
             parts.push(Part::Cap(basis));
         }
         let shannon = caps.iter().map(|cap| shannon_number(l, cap.share())).sum();
         Ok(Self::of_parts(l, shannon, parts))
+    }
+
+    // The usual nodes are enough for nearly every outline. What shows that they are not is a function
+    // that would keep more than all of its energy, or fewer than four nodes per function; then finer
+    // ones are taken.
+    fn of_outline(
+        region: &Region,
+        l: usize,
+        thresh: f64,
+        max_modes: usize,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        let usual = Nodes::inside(region, l)?;
+        let found = Self::of_nodes(&usual, l, thresh, max_modes, progress);
+        let enough = match &found {
+            Ok(basis) => usual.len() >= 4 * basis.len(),
+            Err(error) => error.kind() != Kind::Numeric,
+        };
+        if enough {
+            return found;
+        }
+        Self::of_nodes(&Nodes::inside(region, 2 * l)?, l, thresh, max_modes, progress)
     }
 
     /// The functions of the region that these quadrature nodes stand for, by the dual problem.
@@ -302,7 +312,7 @@ impl SlepianBasis {
             let lat = vec![mu.asin().to_degrees(); turns];
             let values = self.evaluate_f64(&lon, &lat)?;
             let mut sums = Mat::<f64>::zeros(modes, 2 * l + 1);
-            let view = matrix(values.view());
+            let view = matrix(values.view())?;
             matmul(&mut sums, Accum::Replace, view.transpose(), &waves, *weight, Par::rayon(0));
             // The harmonics on the meridian of longitude 0 are X_lm, with the sqrt2 of m > 0.
             let legendre = orders.evaluate(&[0.0], &lat[..1], |value| value);
@@ -354,13 +364,12 @@ pub fn resolution_km(l: usize) -> f64 {
     20015.0 / l as f64
 }
 
-fn matrix(view: ArrayView2<'_, f64>) -> MatRef<'_, f64> {
+fn matrix(view: ArrayView2<'_, f64>) -> Result<MatRef<'_, f64>> {
     let (rows, columns) = view.dim();
     // Every array of this crate is in row-major order.
-    match view.to_slice() {
-        Some(slice) => MatRef::from_row_major_slice(slice, rows, columns),
-        None => MatRef::from_row_major_slice(&[], 0, 0),
-    }
+    let slice =
+        view.to_slice().ok_or_else(|| Error::internal("an array is not in row-major order"))?;
+    Ok(MatRef::from_row_major_slice(slice, rows, columns))
 }
 
 /// Arrays with the same number of rows, side by side.

@@ -86,12 +86,13 @@ struct Column {
 }
 
 impl CapBasis {
-    /// All functions with lambda above `thresh`, at most `max_modes` of them.
+    /// All functions with lambda above `thresh`, at most `max_modes` of them together with the
+    /// `before` of other caps.
     pub(super) fn new(
         cap: Cap,
         l: usize,
         thresh: f64,
-        max_modes: usize,
+        (before, max_modes): (usize, usize),
         progress: &dyn Progress,
     ) -> Result<Self> {
         // What is over before it could be read is not shown.
@@ -107,9 +108,10 @@ impl CapBasis {
             let (kept, first) = radial_functions(&nodes, cap.radius_deg, l, m, thresh);
             largest = largest.max(first);
             count += kept.len() * if m > 0 { 2 } else { 1 };
-            if count > max_modes {
+            if before + count > max_modes {
                 shown.finish();
-                return Err(super::basis::too_many(shannon, count, max_modes));
+                let shannon = before as f64 + shannon;
+                return Err(super::basis::too_many(shannon, before + count, max_modes));
             }
             radials.push(kept);
             shown.advance(1);

@@ -218,7 +218,7 @@ impl Around {
             return None;
         }
         let l = basis.kernel.l;
-        let functions = CapBasis::new(cap, l, Self::WEAKEST, lon.len(), &Silent).ok()?;
+        let functions = CapBasis::new(cap, l, Self::WEAKEST, (0, lon.len()), &Silent).ok()?;
         // All on this thread. Sums must not depend on how many there are; and whoever waits for the
         // pool may be handed another task that needs this very value, and would wait for itself.
         let mut at_nodes = vec![0.0; lon.len() * functions.modes.len()];

@@ -522,6 +522,11 @@ fn bandwidths_thresholds_and_sizes_out_of_range_are_refused() {
     assert!(text.starts_with("max_modes: the basis has more than 50 functions (about 6"), "{text}");
     assert!(text.ends_with("a million places would take 0.3 GB of memory"), "{text}");
     assert_eq!(help, "raise max_modes if you mean it, lower L, or raise thresh");
+    // The second of two caps does not fit any more: what counts is both together.
+    let (west, east) =
+        (Cap { lon: 0.0, lat: 0.0, radius_deg: 7.5 }, Cap { lon: 90.0, lat: 0.0, radius_deg: 7.5 });
+    let (text, _) = refusal(Region::Caps(vec![west, east]), 40, 0.05, 20);
+    assert!(text.starts_with("max_modes: the basis has more than 20 functions (about 2"), "{text}");
     let (text, _) = refusal(Region::Box { w: 0.0, s: 0.0, e: 9.0, n: 9.0 }, 120, 0.05, 5);
     assert!(text.starts_with("max_modes: the basis has more than 5 functions"), "{text}");
     let (text, help) = refusal(Region::cap(0.0, 0.0, 2.0), 20, 0.5, 800);
