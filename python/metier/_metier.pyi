@@ -43,6 +43,7 @@ class Encoder:
         global_l: int,
         scale: bool,
         raster: float | None,
+        verbose: bool | None,
     ) -> Encoder: ...
     @staticmethod
     def load(path: str) -> Encoder: ...

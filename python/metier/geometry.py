@@ -151,6 +151,7 @@ class SlepianEncoder(_PlaceEncoder):
             global_l=self.global_l,
             scale=bool(self.scale),
             raster=self.raster,
+            verbose=self.verbose,
         )
         self.concentrations_ = np.asarray(self.encoder_.concentrations())
         self.shannon_number_ = self.encoder_.shannon_number()

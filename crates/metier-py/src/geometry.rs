@@ -5,7 +5,7 @@ use crate::watch::watched;
 use metier_core::{Progress, Result};
 use metier_data::geo::parse_outlines;
 use metier_geometry::slepian::{
-    Raster, Region, RegionSpec, SlepianConfig, SlepianEncoder, sh_features, sh_names,
+    Raster, RegionSpec, SlepianConfig, SlepianEncoder, sh_features, sh_names,
 };
 use ndarray::{Array2, s};
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
@@ -28,7 +28,9 @@ struct Encoder(SlepianEncoder);
 impl Encoder {
     /// Fits an encoder. `outline` is GeoJSON or TopoJSON text that takes the place of `region`.
     #[staticmethod]
-    #[pyo3(signature = (lon, lat, *, region, outline, l, thresh, max_modes, global_l, scale, raster))]
+    #[pyo3(signature = (
+        lon, lat, *, region, outline, l, thresh, max_modes, global_l, scale, raster, verbose
+    ))]
     #[allow(clippy::too_many_arguments)]
     fn fit(
         py: Python<'_>,
@@ -42,18 +44,17 @@ impl Encoder {
         global_l: usize,
         scale: bool,
         raster: Option<f64>,
+        verbose: Option<bool>,
     ) -> PyResult<Self> {
         let region = match outline {
-            Some(text) => {
-                let outlines = parse_outlines(text.as_bytes(), None).or_raise()?;
-                RegionSpec::Given(Region::Polygon(outlines.polygons))
-            }
+            Some(text) => RegionSpec::from(parse_outlines(text.as_bytes(), None).or_raise()?),
             None => region.parse().or_raise()?,
         };
         let raster = raster.map(|step_deg| Raster { step_deg });
         let config = SlepianConfig { region, l, thresh, max_modes, global_l, scale, raster };
         let (lon, lat) = (lon.as_slice()?, lat.as_slice()?);
-        py.detach(|| SlepianEncoder::fit(&config, lon, lat)).or_raise().map(Self)
+        watched(py, verbose, |watch| SlepianEncoder::fit_with_progress(&config, lon, lat, watch))
+            .map(Self)
     }
 
     /// The features of each place, float32, one row per place.
@@ -65,10 +66,8 @@ impl Encoder {
         verbose: Option<bool>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let (lon, lat) = (lon.as_slice()?, lat.as_slice()?);
-        let columns = self.0.features();
-        let features = watched(py, verbose, |watch| {
-            in_blocks(lon, lat, columns, watch, |lon, lat| self.0.transform(lon, lat))
-        })?;
+        let features =
+            watched(py, verbose, |watch| self.0.transform_with_progress(lon, lat, watch))?;
         Ok(features.into_pyarray(py))
     }
 
@@ -95,8 +94,9 @@ impl Encoder {
     }
 
     /// How many of the places lie outside the region.
-    fn outside(&self, lon: Floats<'_>, lat: Floats<'_>) -> PyResult<usize> {
-        self.0.outside(lon.as_slice()?, lat.as_slice()?).or_raise()
+    fn outside(&self, py: Python<'_>, lon: Floats<'_>, lat: Floats<'_>) -> PyResult<usize> {
+        let (lon, lat) = (lon.as_slice()?, lat.as_slice()?);
+        py.detach(|| self.0.outside(lon, lat)).or_raise()
     }
 
     /// The outline of the region as lines of (longitude, latitude).

@@ -240,6 +240,49 @@ fn every_model_learns_and_is_drawn_over_the_coasts() {
 }
 
 #[test]
+fn flags_without_a_use_are_refused() {
+    let folder = towns();
+    let path = folder.path();
+    let fit = ["encode", "--in", "towns.csv", "--L", "20", "--save", "e.safetensors"];
+    metier(path, &fit).success();
+    let refused = |arguments: &[&str]| {
+        let told = metier(path, arguments).code(2);
+        assert!(stdout(&told).is_empty());
+        stderr(&told)
+    };
+    // What was fitted is what it is.
+    let encode = ["encode", "--in", "towns.csv", "--encoder", "e.safetensors"];
+    for flags in [&["--thresh", "0.1"][..], &["--max-modes", "5"], &["--no-scale"], &["--L", "9"]] {
+        let told = refused(&[&encode[..], flags].concat());
+        assert!(told.contains("--encoder") && told.contains(flags[0]), "{told}");
+    }
+    // A region that is given does not depend on points.
+    for (verb, more) in [("info", &[][..]), ("basis", &[][..]), ("plot", &["-o", "p.svg"][..])] {
+        for (flag, value) in [("--in", "nosuch.csv"), ("--in", "towns.csv"), ("--lon", "x")] {
+            let given = [verb, "--region", CAP, "--L", "20", flag, value];
+            let told = refused(&[&given[..], more].concat());
+            let wrong = format!("{flag} is given, which --region {CAP} has no use for");
+            assert!(told.contains(&wrong), "{told}");
+        }
+    }
+    assert!(!path.join("p.svg").exists());
+    metier(path, &["info", "--in", "towns.csv", "--L", "20"]).success();
+}
+
+#[test]
+fn a_ring_that_was_not_closed_is_told_of() {
+    let folder = towns();
+    let ring = "[[-125,32],[-114,32],[-114,43],[-125,43]]";
+    let json = format!("{{\"type\":\"Polygon\",\"coordinates\":[{ring}]}}");
+    fs::write(folder.path().join("open.geojson"), json).unwrap();
+    for arguments in [&["info"][..], &["encode", "--in", "towns.csv", "-o", "f.csv"]] {
+        let region = ["--region", "file:open.geojson", "--L", "20"];
+        let told = metier(folder.path(), &[arguments, &region].concat()).success();
+        assert!(stderr(&told).contains("is not closed; its ends are joined"), "{}", stderr(&told));
+    }
+}
+
+#[test]
 fn bad_input_is_named_with_its_place() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();

@@ -7,9 +7,11 @@ use faer::{Accum, MatMut, MatRef, Par};
 use metier_core::vector::{each, exp_f64};
 use metier_core::{Error, Progress, Result};
 use ndarray::Array2;
+use serde::{Deserialize, Serialize};
 
 /// How the model is fitted.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct LogisticConfig {
     /// The weight of the data against the penalty on weights.
     pub c: f64,
@@ -25,6 +27,29 @@ impl Default for LogisticConfig {
     }
 }
 
+impl LogisticConfig {
+    /// Checks every number.
+    ///
+    /// # Errors
+    /// The first that is out of range, by name.
+    pub fn validate(&self) -> Result<()> {
+        let out = |name: &str, value: String, wanted: &str| {
+            let message = format!("{name} is {value}, where {wanted} is wanted");
+            Err(Error::usage(message).in_field(name))
+        };
+        if !(self.c > 0.0 && self.c.is_finite()) {
+            return out("c", self.c.to_string(), "a number above 0");
+        }
+        if self.steps == 0 {
+            return out("steps", "0".into(), "at least 1");
+        }
+        if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
+            return out("tolerance", self.tolerance.to_string(), "0 or a number above 0");
+        }
+        Ok(())
+    }
+}
+
 /// A fitted model; features are standardised inside.
 #[derive(Clone, Debug)]
 pub struct Logistic {
@@ -37,7 +62,8 @@ impl Logistic {
     /// Fits `classes` classes; labels are 0..classes.
     ///
     /// # Errors
-    /// Rows and labels that differ in number, a label out of range, or a request to stop.
+    /// A configuration that does not validate, rows and labels that differ in number, a label out
+    /// of range, or a request to stop.
     pub fn fit(
         config: &LogisticConfig,
         x: &Array2<f32>,
@@ -45,6 +71,7 @@ impl Logistic {
         classes: usize,
         progress: &dyn Progress,
     ) -> Result<Self> {
+        config.validate()?;
         super::check(x, labels.len())?;
         if let Some(row) = labels.iter().position(|label| *label >= classes) {
             return Err(Error::input(format!("label {} of {classes} classes", labels[row]))
@@ -61,7 +88,11 @@ impl Logistic {
     }
 
     /// The most probable class of each row.
+    ///
+    /// # Panics
+    /// Another number of columns than the model was learned from.
     pub fn predict(&self, x: &Array2<f32>) -> Vec<usize> {
+        super::expect_columns(x, self.problem.mean.len());
         let rows = self.problem.rows(x);
         let scores = self.problem.scores(&self.weights, &rows);
         scores
@@ -183,5 +214,24 @@ mod tests {
         assert!(super::super::accuracy(&labels, &model.predict(&x)) > 0.95);
         let error = Logistic::fit(&config, &x, &labels, 2, &Silent).unwrap_err();
         assert_eq!(error.to_string(), "row 41: label 2 of 2 classes");
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_refused() {
+        let usual = LogisticConfig::default();
+        let text = serde_json::to_string(&usual).unwrap();
+        assert_eq!(serde_json::from_str::<LogisticConfig>(&text).unwrap(), usual);
+        let x = Array2::zeros((2, 1));
+        let told = |config: LogisticConfig| {
+            Logistic::fit(&config, &x, &[0, 1], 2, &Silent).unwrap_err().to_string()
+        };
+        for c in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let right = format!("c: c is {c}, where a number above 0 is wanted");
+            assert_eq!(told(LogisticConfig { c, ..usual.clone() }), right);
+        }
+        let right = "steps: steps is 0, where at least 1 is wanted";
+        assert_eq!(told(LogisticConfig { steps: 0, ..usual.clone() }), right);
+        let right = "tolerance: tolerance is -1, where 0 or a number above 0 is wanted";
+        assert_eq!(told(LogisticConfig { tolerance: -1.0, ..usual }), right);
     }
 }

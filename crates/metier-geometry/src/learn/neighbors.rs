@@ -30,8 +30,13 @@ impl Neighbors {
         best.into_iter().map(|(_, index)| index).collect()
     }
 
-    /// The mean of the targets of the `k` nearest places, for each place asked.
+    /// The mean of the targets of the `k` nearest places, for each place asked; not a number where
+    /// there are none.
+    ///
+    /// # Panics
+    /// Another number of targets than there are places in the tree.
     pub fn mean(&self, targets: &[f64], lon: &[f64], lat: &[f64], k: usize) -> Vec<f64> {
+        assert_eq!(targets.len(), self.points.len(), "every place in the tree has one target");
         let mean = |lon: f64, lat: f64| {
             let near = self.nearest(lon, lat, k);
             near.iter().map(|index| targets[*index]).sum::<f64>() / near.len() as f64
@@ -39,8 +44,12 @@ impl Neighbors {
         lon.par_iter().zip(lat).map(|(lon, lat)| mean(*lon, *lat)).collect()
     }
 
-    /// The label of the nearest place, for each place asked.
+    /// The label of the nearest place, for each place asked; 0 where there is none.
+    ///
+    /// # Panics
+    /// Another number of labels than there are places in the tree.
     pub fn label(&self, labels: &[usize], lon: &[f64], lat: &[f64]) -> Vec<usize> {
+        assert_eq!(labels.len(), self.points.len(), "every place in the tree has one label");
         let label = |lon: f64, lat: f64| {
             self.nearest(lon, lat, 1).first().map_or(0, |index| labels[*index])
         };
@@ -126,5 +135,11 @@ mod tests {
         let tree = Neighbors::new(&[-179.9, 170.0], &[0.0, 0.0]);
         assert_eq!(tree.nearest(179.9, 0.0, 1), [0]);
         assert_eq!(tree.mean(&[3.0, 5.0], &[179.9], &[0.0], 9), [4.0]);
+    }
+
+    #[test]
+    #[should_panic(expected = "every place in the tree has one label")]
+    fn every_place_needs_a_label() {
+        Neighbors::new(&[0.0, 1.0], &[0.0, 0.0]).label(&[3], &[0.0], &[0.0]);
     }
 }

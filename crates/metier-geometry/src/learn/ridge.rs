@@ -22,10 +22,12 @@ impl Ridge {
     /// `(held_x, held_y)`. The features are standardised on `x`.
     ///
     /// # Errors
-    /// Rows and targets that differ in number, no rows, or an eigenproblem that does not converge.
+    /// Rows and targets that differ in number, no rows, rows held out with other columns, or an
+    /// eigenproblem that does not converge.
     pub fn fit(x: &Array2<f32>, y: &[f64], held_x: &Array2<f32>, held_y: &[f64]) -> Result<Self> {
         super::check(x, y.len())?;
         super::check(held_x, held_y.len())?;
+        super::check_columns(x, held_x)?;
         let (rows, columns) = x.dim();
         let (mean, deviation) = moments(x);
         let offset = y.iter().sum::<f64>() / rows as f64;
@@ -75,7 +77,11 @@ impl Ridge {
     }
 
     /// The predictions, one per row.
+    ///
+    /// # Panics
+    /// Another number of columns than the model was learned from.
     pub fn predict(&self, x: &Array2<f32>) -> Vec<f64> {
+        super::expect_columns(x, self.weights.len());
         let sum = |row: ndarray::ArrayView1<'_, f32>| {
             row.iter().zip(&self.weights).map(|(x, w)| f64::from(*x) * w).sum::<f64>()
         };
@@ -117,5 +123,20 @@ mod tests {
         for (found, right) in model.predict(&x).iter().zip(&y) {
             assert!((found - right).abs() < 1e-2, "{found} {right}");
         }
+    }
+
+    #[test]
+    fn rows_held_out_have_the_same_columns() {
+        let (x, held) = (Array2::zeros((4, 2)), Array2::zeros((4, 1)));
+        let error = Ridge::fit(&x, &[0.0; 4], &held, &[0.0; 4]).unwrap_err();
+        assert_eq!(error.message(), "the rows held out have 1 columns, the others 2");
+    }
+
+    #[test]
+    #[should_panic(expected = "1 columns are given to a model of 2")]
+    fn other_columns_are_not_predicted_from() {
+        let x = Array2::from_shape_fn((20, 2), |(i, j)| (i * (j + 1)) as f32);
+        let y: Vec<f64> = (0..20).map(f64::from).collect();
+        Ridge::fit(&x, &y, &x, &y).unwrap().predict(&Array2::zeros((3, 1)));
     }
 }

@@ -119,8 +119,12 @@ impl SparseGp {
     }
 
     /// The mean and the deviation of a new target at each row; the columns are those of the fit.
+    ///
+    /// # Panics
+    /// Another number of columns than the process was learned from.
     pub fn predict(&self, x: &Array2<f32>) -> Vec<(f64, f64)> {
         let columns = self.kernel.lengths.len();
+        super::expect_columns(x, columns);
         let mut all = Vec::with_capacity(x.nrows());
         for block in self.scale.rows(x).chunks(1024 * columns) {
             let k = self.kernel.between(block, &self.places);

@@ -1,6 +1,6 @@
 //! Splits of rows that depend on the seed alone.
 
-use metier_core::rng;
+use metier_core::{Error, Result, rng};
 use ndarray::Array2;
 use rand::seq::SliceRandom;
 
@@ -33,7 +33,15 @@ pub fn shuffled(n: usize, seed: u64) -> Vec<usize> {
 }
 
 /// The rows of `k` folds of near-equal size with near-equal shares of every label.
-pub fn folds(labels: &[usize], k: usize, seed: u64) -> Vec<Vec<usize>> {
+///
+/// # Errors
+/// No folds, or more folds than rows, which would leave some empty.
+pub fn folds(labels: &[usize], k: usize, seed: u64) -> Result<Vec<Vec<usize>>> {
+    if !(1..=labels.len()).contains(&k) {
+        return Err(Error::usage(format!("{k} folds are asked for of {} rows", labels.len()))
+            .in_field("folds")
+            .help("take at least 1, and no more than there are rows"));
+    }
     let mut order = shuffled(labels.len(), seed);
     // A stable sort keeps the shuffled order within each label.
     order.sort_by_key(|row| labels[*row]);
@@ -41,10 +49,13 @@ pub fn folds(labels: &[usize], k: usize, seed: u64) -> Vec<Vec<usize>> {
     for (place, row) in order.into_iter().enumerate() {
         folds[place % k].push(row);
     }
-    folds
+    Ok(folds)
 }
 
 /// The chosen rows of an array.
+///
+/// # Panics
+/// A row that the array does not have.
 pub fn rows(x: &Array2<f32>, chosen: &[usize]) -> Array2<f32> {
     x.select(ndarray::Axis(0), chosen)
 }
@@ -66,10 +77,14 @@ mod tests {
     #[test]
     fn folds_share_out_every_label() {
         let labels: Vec<usize> = (0..100).map(|i| i % 4).collect();
-        for fold in folds(&labels, 5, 0) {
+        for fold in folds(&labels, 5, 0).unwrap() {
             for label in 0..4 {
                 assert_eq!(fold.iter().filter(|row| labels[**row] == label).count(), 5);
             }
+        }
+        for k in [0, 101] {
+            let error = folds(&labels, k, 0).unwrap_err();
+            assert_eq!(error.message(), format!("{k} folds are asked for of 100 rows"));
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::sphere::check_points;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use metier_core::error::Kind;
-use metier_core::{Error, Result};
+use metier_core::{Error, Progress, Result, Silent};
 use ndarray::{Array2, ArrayView2};
 use std::f64::consts::PI;
 
@@ -63,6 +63,20 @@ impl SlepianBasis {
     /// A region that does not validate; `l` of 0 or above [`MAX_DEGREE`]; a threshold outside
     /// [0, 1); no function above the threshold; more than `max_modes` functions.
     pub fn new(region: &Region, l: usize, thresh: f64, max_modes: usize) -> Result<Self> {
+        Self::new_with_progress(region, l, thresh, max_modes, &Silent)
+    }
+
+    /// [`new`](Self::new), for regions and degrees that take long.
+    ///
+    /// # Errors
+    /// As there, or a request to stop.
+    pub fn new_with_progress(
+        region: &Region,
+        l: usize,
+        thresh: f64,
+        max_modes: usize,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
         region.validate()?;
         check_bandwidth(l, region.share()?)?;
         check_threshold(thresh)?;
@@ -70,30 +84,42 @@ impl SlepianBasis {
             Region::Cap(cap) => std::slice::from_ref(cap),
             Region::Caps(caps) => caps.as_slice(),
             Region::Box { .. } => {
-                return Self::from_nodes(&Nodes::inside(region, l)?, l, thresh, max_modes);
+                let nodes = Nodes::inside(region, l)?;
+                return Self::of_nodes(&nodes, l, thresh, max_modes, progress);
             }
-            Region::Polygon(_) => {
-                // The usual nodes are enough for nearly every outline; what shows that they are not is
-                // a function that would keep more than all of its energy.
-                let with_nodes_of = |degree| {
-                    Self::from_nodes(&Nodes::inside(region, degree)?, l, thresh, max_modes)
-                };
-                let first = with_nodes_of(l);
-                return match &first {
-                    Err(error) if error.kind() == Kind::Numeric => with_nodes_of(2 * l),
-                    _ => first,
-                };
-            }
+            Region::Polygon(_) => return Self::of_outline(region, l, thresh, max_modes, progress),
         };
         let mut parts = Vec::with_capacity(caps.len());
-        let mut left = max_modes;
+        let mut found = 0;
         for cap in caps {
-            let basis = CapBasis::new(*cap, l, thresh, left)?;
-            left -= basis.modes.len();
+            let basis = CapBasis::new(*cap, l, thresh, (found, max_modes), progress)?;
+            found += basis.modes.len();
             parts.push(Part::Cap(basis));
         }
         let shannon = caps.iter().map(|cap| shannon_number(l, cap.share())).sum();
         Ok(Self::of_parts(l, shannon, parts))
+    }
+
+    // The usual nodes are enough for nearly every outline. What shows that they are not is a function
+    // that would keep more than all of its energy, or fewer than four nodes per function; then finer
+    // ones are taken.
+    fn of_outline(
+        region: &Region,
+        l: usize,
+        thresh: f64,
+        max_modes: usize,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        let usual = Nodes::inside(region, l)?;
+        let found = Self::of_nodes(&usual, l, thresh, max_modes, progress);
+        let enough = match &found {
+            Ok(basis) => usual.len() >= 4 * basis.len(),
+            Err(error) => error.kind() != Kind::Numeric,
+        };
+        if enough {
+            return found;
+        }
+        Self::of_nodes(&Nodes::inside(region, 2 * l)?, l, thresh, max_modes, progress)
     }
 
     /// The functions of the region that these quadrature nodes stand for, by the dual problem.
@@ -102,6 +128,16 @@ impl SlepianBasis {
     /// As [`new`](Self::new); nodes that differ in number or hold a weight that is not positive; too
     /// few nodes for `l`.
     pub fn from_nodes(nodes: &Nodes, l: usize, thresh: f64, max_modes: usize) -> Result<Self> {
+        Self::of_nodes(nodes, l, thresh, max_modes, &Silent)
+    }
+
+    fn of_nodes(
+        nodes: &Nodes,
+        l: usize,
+        thresh: f64,
+        max_modes: usize,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
         check_points(&nodes.lon, &nodes.lat)?;
         let area: f64 = nodes.weights.iter().sum();
         if nodes.len() != nodes.lon.len()
@@ -111,7 +147,7 @@ impl SlepianBasis {
         }
         check_bandwidth(l, area / (4.0 * PI))?;
         check_threshold(thresh)?;
-        let basis = DualBasis::new(nodes, l, thresh, max_modes)?;
+        let basis = DualBasis::new(nodes, l, thresh, max_modes, progress)?;
         Ok(Self::of_parts(l, basis.shannon, vec![Part::Dual(Box::new(basis))]))
     }
 
@@ -230,6 +266,14 @@ impl SlepianBasis {
     /// # Errors
     /// More coefficients than fit into 8 GB.
     pub fn coefficients(&self) -> Result<Array2<f64>> {
+        self.coefficients_with_progress(&Silent)
+    }
+
+    /// [`coefficients`](Self::coefficients), which take long at high degrees.
+    ///
+    /// # Errors
+    /// As there, or a request to stop.
+    pub fn coefficients_with_progress(&self, progress: &dyn Progress) -> Result<Array2<f64>> {
         let rows = (self.l + 1) * (self.l + 1);
         let bytes = 8.0 * rows as f64 * self.len() as f64;
         // Values on a grid, their Fourier sums and the result are about five times the result.
@@ -242,14 +286,14 @@ impl SlepianBasis {
             .help("lower L, or export the basis in the frame of its region"));
         }
         match self.parts.as_slice() {
-            [Part::Dual(basis)] => basis.expand(),
-            _ => self.analyse(),
+            [Part::Dual(basis)] => basis.expand(progress),
+            _ => self.analyse(progress),
         }
     }
 
     // Integrates each function against the harmonics: exact on a Gauss grid of L + 1 latitudes and
     // 2L + 2 longitudes.
-    fn analyse(&self) -> Result<Array2<f64>> {
+    fn analyse(&self, progress: &dyn Progress) -> Result<Array2<f64>> {
         let (l, modes) = (self.l, self.len());
         let (mu, weights) = gauss_legendre(l + 1, -1.0, 1.0);
         let turns = 2 * l + 2;
@@ -262,11 +306,13 @@ impl SlepianBasis {
             2.0 * PI / turns as f64 * if column <= l { cos } else { sin }
         });
         let mut result = Array2::zeros(((l + 1) * (l + 1), modes));
+        progress.begin("coefficients", Some(mu.len() as u64));
         for (mu, weight) in mu.iter().zip(&weights) {
+            progress.check()?;
             let lat = vec![mu.asin().to_degrees(); turns];
             let values = self.evaluate_f64(&lon, &lat)?;
             let mut sums = Mat::<f64>::zeros(modes, 2 * l + 1);
-            let view = matrix(values.view());
+            let view = matrix(values.view())?;
             matmul(&mut sums, Accum::Replace, view.transpose(), &waves, *weight, Par::rayon(0));
             // The harmonics on the meridian of longitude 0 are X_lm, with the sqrt2 of m > 0.
             let legendre = orders.evaluate(&[0.0], &lat[..1], |value| value);
@@ -283,7 +329,9 @@ impl SlepianBasis {
                     }
                 }
             }
+            progress.advance(1);
         }
+        progress.finish();
         Ok(result)
     }
 
@@ -316,13 +364,12 @@ pub fn resolution_km(l: usize) -> f64 {
     20015.0 / l as f64
 }
 
-fn matrix(view: ArrayView2<'_, f64>) -> MatRef<'_, f64> {
+fn matrix(view: ArrayView2<'_, f64>) -> Result<MatRef<'_, f64>> {
     let (rows, columns) = view.dim();
     // Every array of this crate is in row-major order.
-    match view.to_slice() {
-        Some(slice) => MatRef::from_row_major_slice(slice, rows, columns),
-        None => MatRef::from_row_major_slice(&[], 0, 0),
-    }
+    let slice =
+        view.to_slice().ok_or_else(|| Error::internal("an array is not in row-major order"))?;
+    Ok(MatRef::from_row_major_slice(slice, rows, columns))
 }
 
 /// Arrays with the same number of rows, side by side.

@@ -5,7 +5,7 @@ use super::radial::RadialTable;
 use crate::quadrature::gauss_legendre;
 use crate::sphere::ToPole;
 use crate::tridiagonal::Tridiagonal;
-use metier_core::{Error, Result};
+use metier_core::{Error, Progress, Result, Silent};
 use ndarray::Array2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,9 @@ pub(super) struct Radial {
     pub(super) coefficients: Vec<f64>,
 }
 
+// The degree from which on a cap takes a second or so.
+const SHOWN: usize = 600;
+
 /// The functions of one cap at one bandwidth, most concentrated first.
 #[derive(Clone, Debug)]
 pub(super) struct CapBasis {
@@ -83,24 +86,40 @@ struct Column {
 }
 
 impl CapBasis {
-    /// All functions with lambda above `thresh`, at most `max_modes` of them.
-    pub(super) fn new(cap: Cap, l: usize, thresh: f64, max_modes: usize) -> Result<Self> {
+    /// All functions with lambda above `thresh`, at most `max_modes` of them together with the
+    /// `before` of other caps.
+    pub(super) fn new(
+        cap: Cap,
+        l: usize,
+        thresh: f64,
+        (before, max_modes): (usize, usize),
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        // What is over before it could be read is not shown.
+        let shown: &dyn Progress = if l > SHOWN { progress } else { &Silent };
         let shannon = cap.share() * ((l + 1) * (l + 1)) as f64;
         let nodes = Nodes::new(&cap, l);
         let mut radials = Vec::new();
         let (mut count, mut largest) = (0, 0.0f64);
+        // How many orders there will be is not known before the last.
+        shown.begin("functions of the cap, order by order", None);
         for m in 0..=l {
+            progress.check()?;
             let (kept, first) = radial_functions(&nodes, cap.radius_deg, l, m, thresh);
             largest = largest.max(first);
             count += kept.len() * if m > 0 { 2 } else { 1 };
-            if count > max_modes {
-                return Err(super::basis::too_many(shannon, count, max_modes));
+            if before + count > max_modes {
+                shown.finish();
+                let shannon = before as f64 + shannon;
+                return Err(super::basis::too_many(shannon, before + count, max_modes));
             }
             radials.push(kept);
+            shown.advance(1);
             if first < thresh.min(1e-6) {
                 break;
             }
         }
+        shown.finish();
         if count == 0 {
             return Err(none_left(thresh, largest));
         }

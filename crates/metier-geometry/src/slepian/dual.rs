@@ -21,7 +21,7 @@ use super::nodes::Nodes;
 use crate::sphere::{ToPole, dot, lon_lat, smallest_cap, unit};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
-use metier_core::{Error, Result};
+use metier_core::{Error, Progress, Result, Silent};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 use std::cell::RefCell;
@@ -46,7 +46,13 @@ pub(super) struct DualBasis {
 
 impl DualBasis {
     /// All functions with lambda above `thresh`, at most `max_modes` of them.
-    pub(super) fn new(nodes: &Nodes, l: usize, thresh: f64, max_modes: usize) -> Result<Self> {
+    pub(super) fn new(
+        nodes: &Nodes,
+        l: usize,
+        thresh: f64,
+        max_modes: usize,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
         let area: f64 = nodes.weights.iter().sum();
         let shannon = ((l + 1) * (l + 1)) as f64 * area / (4.0 * PI);
         let kernel = Kernel::new(l);
@@ -55,7 +61,7 @@ impl DualBasis {
         let roots: Vec<f64> = nodes.weights.iter().map(|w| w.sqrt()).collect();
         // As many functions again are too weak to keep but too strong to ignore.
         let bound = max_modes.saturating_mul(4).saturating_add(400);
-        let factor = pivoted_cholesky(&kernel, &places, &roots, bound)
+        let factor = pivoted_cholesky(&kernel, &places, &roots, bound, progress)?
             .ok_or_else(|| super::basis::too_many(shannon, shannon.ceil() as usize, max_modes))?;
         let (lambda, vectors) = eigen(&factor)?;
         let sum: f64 = lambda.iter().sum();
@@ -149,18 +155,22 @@ impl DualBasis {
     }
 
     // A function is a sum of kernels at the nodes, and a kernel's coefficients are the harmonics there.
-    pub(super) fn expand(&self) -> Result<Array2<f64>> {
+    pub(super) fn expand(&self, progress: &dyn Progress) -> Result<Array2<f64>> {
         let harmonics = Harmonics::new(self.kernel.l + 1)?;
         let (rows, functions) = (harmonics.columns(), self.lambda.len());
         let mut expanded = vec![0.0; rows * functions];
+        progress.begin("coefficients", Some(self.nodes.len() as u64));
         for (block, nodes) in self.nodes.chunks(BLOCK).enumerate() {
+            progress.check()?;
             let (lon, lat): (Vec<f64>, Vec<f64>) = nodes.iter().map(|v| lon_lat(*v)).unzip();
             let values = harmonics.evaluate(&lon, &lat, |value| value).into_raw_vec_and_offset().0;
             let values = MatRef::from_column_major_slice(&values, rows, nodes.len());
             let coefficients = self.coefficients.subrows(block * BLOCK, nodes.len());
             let sums = MatMut::from_row_major_slice_mut(&mut expanded, rows, functions);
             matmul(sums, Accum::Add, values, coefficients, 1.0, Par::rayon(0));
+            progress.advance(nodes.len() as u64);
         }
+        progress.finish();
         // The vector was made with this length.
         Ok(Array2::from_shape_vec((rows, functions), expanded).unwrap_or_default())
     }
@@ -207,7 +217,8 @@ impl Around {
         if cap.radius_deg > Self::WIDEST {
             return None;
         }
-        let functions = CapBasis::new(cap, basis.kernel.l, Self::WEAKEST, lon.len()).ok()?;
+        let l = basis.kernel.l;
+        let functions = CapBasis::new(cap, l, Self::WEAKEST, (0, lon.len()), &Silent).ok()?;
         // All on this thread. Sums must not depend on how many there are; and whoever waits for the
         // pool may be handed another task that needs this very value, and would wait for itself.
         let mut at_nodes = vec![0.0; lon.len() * functions.modes.len()];
@@ -236,6 +247,9 @@ impl Around {
     }
 }
 
+// Nodes from which on a factorization takes a second or so.
+const SHOWN: usize = 4000;
+
 // The factor C with C C' = sqrt(w_i) D sqrt(w_j) up to rounding, or None when it needs more than
 // `bound` columns.
 fn pivoted_cholesky(
@@ -243,8 +257,12 @@ fn pivoted_cholesky(
     places: &[[f64; 3]],
     roots: &[f64],
     bound: usize,
-) -> Option<Mat<f64>> {
+    progress: &dyn Progress,
+) -> Result<Option<Mat<f64>>> {
     let n = places.len();
+    // What is over before it could be read is not shown.
+    let shown: &dyn Progress = if n > SHOWN { progress } else { &Silent };
+    shown.begin("functions of the region", None);
     let peak = kernel.at(1.0);
     let mut residual: Vec<f64> = roots.iter().map(|root| root * root * peak).collect();
     let enough = 1e-14 * residual.iter().fold(0.0f64, |a, b| a.max(*b));
@@ -258,8 +276,10 @@ fn pivoted_cholesky(
             break;
         }
         if columns.len() == bound {
-            return None;
+            shown.finish();
+            return Ok(None);
         }
+        progress.check()?;
         let mut column = vec![0.0; n];
         kernel.fill(places[pivot], places, &mut column);
         column.iter_mut().zip(roots).for_each(|(value, root)| *value *= root * roots[pivot]);
@@ -280,8 +300,10 @@ fn pivoted_cholesky(
         );
         residual[pivot] = 0.0;
         columns.push(column);
+        shown.advance(1);
     }
-    Some(Mat::from_fn(n, columns.len(), |i, k| columns[k][i]))
+    shown.finish();
+    Ok(Some(Mat::from_fn(n, columns.len(), |i, k| columns[k][i])))
 }
 
 // Eigenvalues of C C', falling, and the eigenvectors of C' C that belong to them.
@@ -399,7 +421,7 @@ mod tests {
         let lat = vec![37.0; lon.len()];
         for _ in 0..20 {
             // Fresh each time, so that the tasks meet where it is first used.
-            let basis = DualBasis::new(&nodes, 40, 0.05, 800).unwrap();
+            let basis = DualBasis::new(&nodes, 40, 0.05, 800, &Silent).unwrap();
             let sums: Vec<f64> = (0..16)
                 .into_par_iter()
                 .map(|_| basis.evaluate(&lon, &lat, |value| value).sum())
@@ -413,7 +435,7 @@ mod tests {
         let region = Region::Box { w: -124.5, s: 32.5, e: -114.0, n: 42.0 };
         for l in [10, 60, 120] {
             let nodes = Nodes::inside(&region, l).unwrap();
-            let basis = DualBasis::new(&nodes, l, 0.001, 800).unwrap();
+            let basis = DualBasis::new(&nodes, l, 0.001, 800, &Silent).unwrap();
             let around = Around::new(&basis).unwrap();
             let lon: Vec<f64> = (0..200).map(|i| -124.5 + 0.0525 * f64::from(i)).collect();
             let lat: Vec<f64> =

@@ -5,13 +5,17 @@ use super::harmonics::{sh_features, sh_names};
 use super::raster::Raster;
 use super::region::{Region, RegionSpec};
 use crate::sphere::{KM_PER_DEGREE, check_points};
-use metier_core::{Error, Result};
+use metier_core::{Error, Progress, Result, Silent};
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+/// The most degrees of global harmonics, which make 40,000 columns.
+pub(super) const MAX_GLOBAL: usize = 200;
+
 /// What an encoder is made of.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SlepianConfig {
     /// The region, or `Fit` for the smallest cap around the points.
     pub region: RegionSpec,
@@ -51,7 +55,7 @@ impl SlepianConfig {
     /// # Errors
     /// The first parameter that is out of range, by name.
     pub fn validate(&self) -> Result<()> {
-        if let RegionSpec::Given(region) = &self.region {
+        if let RegionSpec::Given(region) | RegionSpec::Mended { region, .. } = &self.region {
             region.validate()?;
         }
         let out = |name: &str, message: String| Err(Error::usage(message).in_field(name));
@@ -70,7 +74,7 @@ impl SlepianConfig {
         if self.max_modes == 0 {
             return out("max_modes", "max_modes is 0".into());
         }
-        if self.global_l > 200 {
+        if self.global_l > MAX_GLOBAL {
             let columns = (self.global_l as u128).pow(2);
             return out(
                 "global",
@@ -155,6 +159,19 @@ impl SlepianEncoder {
     /// A configuration that does not validate; points that are none (with their row); a fit or a
     /// scale without points; what [`SlepianBasis::new`] refuses.
     pub fn fit(config: &SlepianConfig, lon: &[f64], lat: &[f64]) -> Result<Self> {
+        Self::fit_with_progress(config, lon, lat, &Silent)
+    }
+
+    /// [`fit`](Self::fit), for regions, degrees and tables that take long.
+    ///
+    /// # Errors
+    /// As there, or a request to stop.
+    pub fn fit_with_progress(
+        config: &SlepianConfig,
+        lon: &[f64],
+        lat: &[f64],
+        progress: &dyn Progress,
+    ) -> Result<Self> {
         config.validate()?;
         check_points(lon, lat)?;
         if config.scale && lon.is_empty() {
@@ -164,8 +181,10 @@ impl SlepianEncoder {
             .help("give points, or turn scaling off"));
         }
         let region = config.region.resolve(lon, lat)?;
-        let basis = SlepianBasis::new(&region, config.l, config.thresh, config.max_modes)?;
-        let mut warnings = region.notes()?;
+        let SlepianConfig { l, thresh, max_modes, .. } = *config;
+        let basis = SlepianBasis::new_with_progress(&region, l, thresh, max_modes, progress)?;
+        let mut warnings = config.region.notes().to_vec();
+        warnings.extend(region.notes()?);
         warnings.extend(basis.warnings());
         let global_l = config.global_l;
         let raster = config.raster;
@@ -180,7 +199,8 @@ impl SlepianEncoder {
             ));
         }
         if config.scale {
-            encoder.scaler = Some(Scaler::fit(&encoder.transform(lon, lat)?));
+            encoder.scaler =
+                Some(Scaler::fit(&encoder.transform_with_progress(lon, lat, progress)?));
         }
         Ok(encoder)
     }
@@ -190,14 +210,49 @@ impl SlepianEncoder {
     /// # Errors
     /// Unequal numbers of longitudes and latitudes, or a point that is none.
     pub fn transform(&self, lon: &[f64], lat: &[f64]) -> Result<Array2<f32>> {
+        self.transform_with_progress(lon, lat, &Silent)
+    }
+
+    /// [`transform`](Self::transform), for tables that take long.
+    ///
+    /// # Errors
+    /// As there, or a request to stop.
+    pub fn transform_with_progress(
+        &self,
+        lon: &[f64],
+        lat: &[f64],
+        progress: &dyn Progress,
+    ) -> Result<Array2<f32>> {
         check_points(lon, lat)?;
         let mut features = match self.raster {
-            Some(raster) => raster.interpolate(lon, lat, |lon, lat| self.exact(lon, lat))?,
-            None => self.exact(lon, lat)?,
+            Some(raster) => {
+                raster.interpolate(lon, lat, |lon, lat| self.in_blocks(lon, lat, progress))?
+            }
+            None => self.in_blocks(lon, lat, progress)?,
         };
         if let Some(scaler) = &self.scaler {
             scaler.apply(&mut features);
         }
+        Ok(features)
+    }
+
+    // Blocks of a fraction of a second each. They follow one another on the caller's thread, since
+    // that may be the only one that is told of a request to stop.
+    fn in_blocks(&self, lon: &[f64], lat: &[f64], progress: &dyn Progress) -> Result<Array2<f32>> {
+        const BLOCK: usize = 1 << 16;
+        progress.check()?;
+        if lon.len() <= BLOCK {
+            return self.exact(lon, lat);
+        }
+        let mut features = Array2::zeros((lon.len(), self.features()));
+        progress.begin("encoding", Some(lon.len() as u64));
+        let rows = features.axis_chunks_iter_mut(Axis(0), BLOCK);
+        for (mut rows, (lon, lat)) in rows.zip(lon.chunks(BLOCK).zip(lat.chunks(BLOCK))) {
+            progress.check()?;
+            rows.assign(&self.exact(lon, lat)?);
+            progress.advance(lon.len() as u64);
+        }
+        progress.finish();
         Ok(features)
     }
 

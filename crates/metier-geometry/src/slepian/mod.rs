@@ -28,6 +28,7 @@ mod polygon;
 mod radial;
 mod raster;
 mod region;
+mod shape;
 mod store;
 #[cfg(test)]
 mod tests;

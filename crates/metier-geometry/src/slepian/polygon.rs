@@ -10,8 +10,30 @@ use std::f64::consts::PI;
 #[derive(Clone, Debug)]
 pub(super) struct Polygons {
     polygons: Vec<Vec<Ring>>,
+    bounds: Vec<Bounds>,
     around_pole: usize,
 }
+
+// What no crossing of a polygon's rings lies outside of.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    west: f64,
+    south: f64,
+    east: f64,
+    north: f64,
+}
+
+impl Bounds {
+    fn new(rings: &[Ring]) -> Self {
+        let (south, north) = latitudes(rings);
+        let (west, east) = extent(rings.iter().flat_map(|ring| &ring.places));
+        // A crossing is computed, and may lie past the end of its edge by its last digit.
+        Self { west: west - 1e-9, south, east: east + 1e-9, north }
+    }
+}
+
+// The rings are continuous, so a place may have to be looked for some turns away.
+const TURNS: [f64; 5] = [-720.0, -360.0, 0.0, 360.0, 720.0];
 
 // A closed ring: the last place equals the first. Longitudes run on beyond 180.
 #[derive(Clone, Debug)]
@@ -38,7 +60,8 @@ impl Polygons {
             }
         }
         let around_pole = all.iter().flatten().filter(|ring| ring.around_pole).count();
-        let polygons = Self { polygons: all, around_pole };
+        let bounds = all.iter().map(|rings| Bounds::new(rings)).collect();
+        let polygons = Self { polygons: all, bounds, around_pole };
         if !(polygons.area() > 0.0) {
             return Err(Error::input("the polygon has no area")
                 .in_field("region")
@@ -54,11 +77,12 @@ impl Polygons {
     }
 
     pub(super) fn contains(&self, lon: f64, lat: f64) -> bool {
-        self.polygons.iter().any(|rings| {
-            let crossings = crossings(rings, lat);
-            [-720.0, -360.0, 0.0, 360.0, 720.0].iter().any(|turn| {
-                crossings.iter().filter(|crossing| **crossing > lon + turn).count() % 2 == 1
-            })
+        self.polygons.iter().zip(&self.bounds).any(|(rings, bounds)| {
+            (bounds.south..=bounds.north).contains(&lat)
+                && TURNS
+                    .iter()
+                    .map(|turn| lon + turn)
+                    .any(|lon| (bounds.west..=bounds.east).contains(&lon) && holds(rings, lon, lat))
         })
     }
 
@@ -173,18 +197,31 @@ fn run_nodes(from: f64, to: f64, spacing: f64, mut push: impl FnMut(f64, f64)) {
     }
 }
 
+// The even–odd rule: whether an odd number of crossings lies to the east.
+fn holds(rings: &[Ring], lon: f64, lat: f64) -> bool {
+    each_crossing(rings, lat).filter(|crossing| *crossing > lon).count() % 2 == 1
+}
+
 // The longitudes at which the rings cross a latitude, ascending; an even number.
 fn crossings(rings: &[Ring], lat: f64) -> Vec<f64> {
-    let mut found = Vec::new();
-    for edge in rings.iter().flat_map(|ring| ring.places.windows(2)) {
-        let [(x0, y0), (x1, y1)] = [edge[0], edge[1]];
-        // Half open, so that a corner on the line counts once.
-        if (y0 <= lat) != (y1 <= lat) {
-            found.push(x0 + (lat - y0) / (y1 - y0) * (x1 - x0));
-        }
-    }
+    let mut found: Vec<f64> = each_crossing(rings, lat).collect();
     found.sort_by(f64::total_cmp);
     found
+}
+
+fn each_crossing(rings: &[Ring], lat: f64) -> impl Iterator<Item = f64> {
+    rings.iter().flat_map(|ring| ring.places.windows(2)).filter_map(move |edge| {
+        let [(x0, y0), (x1, y1)] = [edge[0], edge[1]];
+        // Half open, so that a corner on the line counts once.
+        ((y0 <= lat) != (y1 <= lat)).then(|| x0 + (lat - y0) / (y1 - y0) * (x1 - x0))
+    })
+}
+
+// The least and the greatest longitude.
+fn extent<'a>(places: impl Iterator<Item = &'a (f64, f64)>) -> (f64, f64) {
+    places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), place| {
+        (low.min(place.0), high.max(place.0))
+    })
 }
 
 fn latitudes(rings: &[Ring]) -> (f64, f64) {
@@ -229,10 +266,7 @@ impl Ring {
     }
 
     fn middle(&self) -> f64 {
-        let (low, high) =
-            self.places.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), place| {
-                (low.min(place.0), high.max(place.0))
-            });
+        let (low, high) = extent(self.places.iter());
         0.5 * (low + high)
     }
 
@@ -278,4 +312,52 @@ fn cross(a: [(f64, f64); 2], b: [(f64, f64); 2]) -> bool {
 fn wrap(degrees: f64) -> f64 {
     let turned = degrees.rem_euclid(360.0);
     if turned > 180.0 { turned - 360.0 } else { turned }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use geo_types::Polygon;
+    use proptest::prelude::*;
+
+    // Counts every crossing of every polygon, whatever its bounds.
+    fn holds_by_all(polygons: &Polygons, lon: f64, lat: f64) -> bool {
+        polygons.polygons.iter().any(|rings| {
+            let crossings = crossings(rings, lat);
+            TURNS.iter().any(|turn| crossings.iter().filter(|c| **c > lon + turn).count() % 2 == 1)
+        })
+    }
+
+    // Coarse steps, so that corners, edges and places often share a longitude or latitude.
+    fn places() -> impl Strategy<Value = Vec<(f64, f64)>> {
+        let place =
+            (-36..=36i32, -18..=18i32).prop_map(|(x, y)| (10.0 * f64::from(x), 5.0 * f64::from(y)));
+        prop::collection::vec(place, 3..9)
+    }
+
+    proptest! {
+        #[test]
+        fn bounds_change_nothing_about_what_is_inside(
+            outlines in prop::collection::vec((places(), prop::option::of(places())), 1..4),
+            asked in prop::collection::vec((-360.0..360.0f64, -90.0..90.0f64), 40),
+        ) {
+            let polygons = outlines.iter().map(|(outer, hole)| {
+                let hole = hole.iter().map(|hole| LineString::from(hole.clone())).collect();
+                Polygon::new(LineString::from(outer.clone()), hole)
+            });
+            // Some have no area, and are no region.
+            if let Ok(polygons) = Polygons::new(&MultiPolygon(polygons.collect())) {
+                let corners = outlines.iter().flat_map(|(outer, _)| outer.iter().copied());
+                for (lon, lat) in asked.into_iter().chain(corners) {
+                    for (lon, lat) in [(lon, lat), (lon.round(), (lat / 5.0).round() * 5.0)] {
+                        prop_assert_eq!(
+                            polygons.contains(lon, lat),
+                            holds_by_all(&polygons, lon, lat),
+                            "{} {}", lon, lat
+                        );
+                    }
+                }
+            }
+        }
+    }
 }

@@ -2,14 +2,19 @@
 
 use super::cap::Cap;
 use super::polygon::Polygons;
+use super::shape::Shape;
 use crate::sphere::{ToPole, angle, smallest_cap};
 use geo_types::MultiPolygon;
 use metier_core::{Error, Result};
+use metier_data::geo::Outlines;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::str::FromStr;
 
 /// A region of the sphere, in degrees.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Shape", into = "Shape")]
 pub enum Region {
     /// A spherical cap.
     Cap(Cap),
@@ -139,7 +144,8 @@ impl Region {
             }
             Self::Polygon(polygons) => {
                 let polygons = Polygons::new(polygons)?;
-                places.map(|(lon, lat)| polygons.contains(*lon, *lat)).collect()
+                let inside = |(lon, lat): (&f64, &f64)| polygons.contains(*lon, *lat);
+                lon.par_iter().zip(lat).map(inside).collect()
             }
         })
     }
@@ -225,13 +231,20 @@ fn check_cap(cap: &Cap) -> Result<()> {
 /// assert_eq!(spec, RegionSpec::Given(Region::cap(-119.5, 37.0, 7.5)));
 /// # Ok::<(), metier_core::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum RegionSpec {
     /// The smallest cap around the points, a tenth wider.
     #[default]
     Fit,
     /// This region.
     Given(Region),
+    /// This region, in whose outline something was mended when it was read.
+    Mended {
+        /// The region as it is now.
+        region: Region,
+        /// What was mended, for the user to know.
+        notes: Vec<String>,
+    },
 }
 
 impl RegionSpec {
@@ -242,7 +255,27 @@ impl RegionSpec {
     pub fn resolve(&self, lon: &[f64], lat: &[f64]) -> Result<Region> {
         match self {
             Self::Fit => Region::fit(lon, lat),
-            Self::Given(region) => region.validate().map(|()| region.clone()),
+            Self::Given(region) | Self::Mended { region, .. } => {
+                region.validate().map(|()| region.clone())
+            }
+        }
+    }
+
+    /// What was mended when the region was read, such as a ring that was not closed.
+    pub fn notes(&self) -> &[String] {
+        match self {
+            Self::Mended { notes, .. } => notes,
+            Self::Fit | Self::Given(_) => &[],
+        }
+    }
+}
+
+impl From<Outlines> for RegionSpec {
+    fn from(outlines: Outlines) -> Self {
+        let region = Region::Polygon(outlines.polygons);
+        match outlines.notes {
+            notes if notes.is_empty() => Self::Given(region),
+            notes => Self::Mended { region, notes },
         }
     }
 }
@@ -274,7 +307,10 @@ impl FromStr for RegionSpec {
                 Region::Box { w, s, e, n }
             }
             "country" => Region::Polygon(metier_data::geo::country(rest.trim())?),
-            "file" => Region::Polygon(metier_data::geo::read_polygons(Path::new(rest))?),
+            "file" => {
+                let spec = Self::from(metier_data::geo::outlines(Path::new(rest))?);
+                return spec.resolve(&[], &[]).map(|_| spec);
+            }
             other => return Err(wrong(format!("`{other}` is no kind of region")).help(FORMS)),
         };
         region.validate()?;

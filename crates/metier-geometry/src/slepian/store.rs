@@ -3,11 +3,11 @@
 use super::basis::{Part, SlepianBasis};
 use super::cap::{Cap, CapBasis, Radial};
 use super::dual::DualBasis;
-use super::encoder::{Scaler, SlepianEncoder};
+use super::encoder::{MAX_GLOBAL, Scaler, SlepianEncoder};
 use super::raster::Raster;
 use super::region::Region;
-use geo_types::{LineString, MultiPolygon, Polygon};
-use metier_core::{Error, Result, files};
+use crate::sphere::dot;
+use metier_core::{Error, Progress, Result, Silent, files};
 use ndarray::{Array1, Array2, ArrayView2};
 use ndarray_npy::NpzWriter;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -24,7 +24,7 @@ struct Header {
     global_l: usize,
     l: usize,
     shannon: f64,
-    region: Shape,
+    region: Region,
     parts: Vec<PartHeader>,
     warnings: Vec<String>,
     names: Vec<String>,
@@ -37,56 +37,6 @@ enum PartHeader {
     // The number of radial functions of each order.
     Cap { cap: Cap, counts: Vec<usize> },
     Dual,
-}
-
-type Ring = Vec<[f64; 2]>;
-
-#[derive(Serialize, Deserialize)]
-enum Shape {
-    Caps(Vec<Cap>),
-    Box([f64; 4]),
-    Polygons(Vec<Vec<Ring>>),
-}
-
-impl Shape {
-    fn of(region: &Region) -> Self {
-        let ring = |ring: &LineString<f64>| ring.coords().map(|c| [c.x, c.y]).collect();
-        match region {
-            Region::Cap(cap) => Self::Caps(vec![*cap]),
-            Region::Caps(caps) => Self::Caps(caps.clone()),
-            Region::Box { w, s, e, n } => Self::Box([*w, *s, *e, *n]),
-            Region::Polygon(polygons) => Self::Polygons(
-                polygons
-                    .iter()
-                    .map(|polygon| {
-                        std::iter::once(polygon.exterior())
-                            .chain(polygon.interiors())
-                            .map(ring)
-                            .collect()
-                    })
-                    .collect(),
-            ),
-        }
-    }
-
-    fn region(self) -> Region {
-        match self {
-            Self::Caps(caps) => match caps.as_slice() {
-                [cap] => Region::Cap(*cap),
-                _ => Region::Caps(caps),
-            },
-            Self::Box([w, s, e, n]) => Region::Box { w, s, e, n },
-            Self::Polygons(polygons) => {
-                let line = |ring: Ring| LineString::from(ring);
-                let polygon = |rings: Vec<Ring>| {
-                    let mut rings = rings.into_iter().map(line);
-                    let outer = rings.next().unwrap_or_else(|| LineString::new(Vec::new()));
-                    Polygon::new(outer, rings.collect())
-                };
-                Region::Polygon(MultiPolygon(polygons.into_iter().map(polygon).collect()))
-            }
-        }
-    }
 }
 
 struct Tensor {
@@ -153,7 +103,7 @@ impl SlepianEncoder {
             global_l: self.global_l,
             l: self.basis.bandwidth(),
             shannon: self.basis.shannon(),
-            region: Shape::of(&self.region),
+            region: self.region.clone(),
             parts,
             warnings: self.warnings.clone(),
             names: self.feature_names(),
@@ -178,13 +128,21 @@ impl SlepianBasis {
     /// # Errors
     /// Another ending, too many coefficients, or a file that cannot be written.
     pub fn export(&self, path: &Path) -> Result<()> {
+        self.export_with_progress(path, &Silent)
+    }
+
+    /// [`export`](Self::export), which takes long at high degrees.
+    ///
+    /// # Errors
+    /// As there, or a request to stop, after which no file is written.
+    pub fn export_with_progress(&self, path: &Path, progress: &dyn Progress) -> Result<()> {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         if !["npz", "safetensors"].contains(&ending) {
             return Err(Error::usage(format!("cannot write a basis as `.{ending}`"))
                 .in_file(path)
                 .help("a basis is written as .npz or .safetensors"));
         }
-        let coefficients = self.coefficients()?;
+        let coefficients = self.coefficients_with_progress(progress)?;
         if ending == "npz" {
             return files::write_bytes(path, &npz(self.lambda(), &coefficients)?);
         }
@@ -255,6 +213,10 @@ fn damaged(what: impl std::fmt::Display) -> Error {
         .help("`metier slepian encode --save` writes one")
 }
 
+fn misfit() -> Error {
+    damaged("its tensors do not fit each other")
+}
+
 fn read_encoder(bytes: &[u8]) -> Result<SlepianEncoder> {
     let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(damaged)?;
     let entries = metadata.metadata().clone().unwrap_or_default();
@@ -265,7 +227,16 @@ fn read_encoder(bytes: &[u8]) -> Result<SlepianEncoder> {
     let header: Header = serde_json::from_str(text).map_err(damaged)?;
     let tensors = Tensors(SafeTensors::deserialize(bytes).map_err(damaged)?);
     if !(1..=super::MAX_DEGREE).contains(&header.l) {
-        return Err(damaged("L is out of range"));
+        return Err(damaged(format!("its L is {}", header.l)));
+    }
+    if header.global_l > MAX_GLOBAL {
+        return Err(damaged(format!("it has {} degrees of global harmonics", header.global_l)));
+    }
+    if !(header.shannon > 0.0 && header.shannon.is_finite()) {
+        return Err(damaged(format!("its Shannon number is {}", header.shannon)));
+    }
+    if header.parts.is_empty() {
+        return Err(damaged("it has no functions"));
     }
     let mut parts = Vec::new();
     for (number, part) in header.parts.into_iter().enumerate() {
@@ -279,23 +250,25 @@ fn read_encoder(bytes: &[u8]) -> Result<SlepianEncoder> {
         }),
         Err(_) => None,
     };
-    let region = header.region.region();
-    region.validate()?;
+    header.region.validate().map_err(|error| damaged(error.message()))?;
     let encoder = SlepianEncoder {
         global_l: header.global_l,
-        region,
+        region: header.region,
         basis,
         scaler,
         warnings: header.warnings,
         raster: header.raster,
     };
     if let Some(raster) = encoder.raster {
-        raster.validate()?;
+        raster.validate().map_err(|error| damaged(error.message()))?;
     }
     let columns = encoder.features();
     let fits = |scaler: &Scaler| scaler.mean.len() == columns && scaler.deviation.len() == columns;
     if header.names.len() != columns || !encoder.scaler.as_ref().is_none_or(fits) {
-        return Err(damaged("its tensors do not fit each other"));
+        return Err(misfit());
+    }
+    if encoder.scaler.as_ref().is_some_and(|scaler| scaler.deviation.contains(&0.0)) {
+        return Err(damaged("a deviation in `scaler.deviation` is 0"));
     }
     Ok(encoder)
 }
@@ -309,16 +282,26 @@ fn read_part(
 ) -> Result<Part> {
     let name = |what: &str| format!("part{number}.{what}");
     let lambda = tensors.values(&name("lambda"))?;
+    if lambda.is_empty() {
+        return Err(damaged(format!("part {number} has no functions")));
+    }
+    // As far above 1 as a rule of quadrature is let through.
+    if let Some(bad) = lambda.iter().find(|lambda| !(0.0..=1.0 + 1e-6).contains(*lambda)) {
+        return Err(damaged(format!("a lambda of part {number} is {bad}")));
+    }
     let coefficients = tensors.values(&name("coefficients"))?;
     match part {
         PartHeader::Cap { cap, counts } => {
-            let needed: usize =
-                counts.iter().enumerate().map(|(m, n)| n * (l + 1).saturating_sub(m)).sum();
-            if counts.iter().sum::<usize>() != lambda.len()
-                || counts.len() > l + 1
-                || needed != coefficients.len()
-            {
-                return Err(damaged("its tensors do not fit each other"));
+            Region::Cap(cap).validate().map_err(|error| damaged(error.message()))?;
+            // No order has more functions than degrees, so that the sums stay small.
+            if counts.len() > l + 1 || counts.iter().enumerate().any(|(m, n)| *n > l + 1 - m) {
+                return Err(damaged(format!(
+                    "part {number} has more functions than L has room for"
+                )));
+            }
+            let needed: usize = counts.iter().enumerate().map(|(m, n)| n * (l + 1 - m)).sum();
+            if counts.iter().sum::<usize>() != lambda.len() || needed != coefficients.len() {
+                return Err(misfit());
             }
             let (mut lambda, mut rest) = (lambda.into_iter(), coefficients.as_slice());
             let mut radials = Vec::with_capacity(counts.len());
@@ -335,10 +318,16 @@ fn read_part(
         }
         PartHeader::Dual => {
             let places = tensors.values(&name("nodes"))?;
-            let nodes: Vec<[f64; 3]> =
-                places.chunks_exact(3).map(|place| [place[0], place[1], place[2]]).collect();
+            let (nodes, []) = places.as_chunks::<3>() else { return Err(misfit()) };
+            let nodes = nodes.to_vec();
+            if nodes.iter().any(|node| (dot(*node, *node) - 1.0).abs() > 1e-9) {
+                return Err(damaged(format!("a node of part {number} is off the unit sphere")));
+            }
+            if nodes.len().checked_mul(lambda.len()) != Some(coefficients.len()) {
+                return Err(misfit());
+            }
             let view = ArrayView2::from_shape((nodes.len(), lambda.len()), &coefficients)
-                .map_err(damaged)?;
+                .map_err(|_| misfit())?;
             let basis = DualBasis::assemble(lambda.clone(), nodes, view, shannon, l);
             Ok(Part::Dual(Box::new(basis)))
         }
@@ -354,6 +343,113 @@ impl Tensors<'_> {
             return Err(damaged(format!("`{name}` does not hold 64-bit floats")));
         }
         let number = |bytes: &[u8]| bytes.try_into().map_or(f64::NAN, f64::from_le_bytes);
-        Ok(tensor.data().chunks_exact(8).map(number).collect())
+        let values: Vec<f64> = tensor.data().chunks_exact(8).map(number).collect();
+        match values.iter().find(|value| !value.is_finite()) {
+            Some(bad) => Err(damaged(format!("`{name}` holds {bad}"))),
+            None => Ok(values),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::encoder::SlepianConfig;
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn encoder(region: Region) -> SlepianEncoder {
+        let config = SlepianConfig { region: region.into(), l: 20, ..SlepianConfig::default() };
+        SlepianEncoder::fit(&config, &[-121.0, -118.0, -117.0], &[38.0, 35.0, 36.0]).unwrap()
+    }
+
+    // What is said of the encoder's file after a change to its header and its tensors.
+    fn refusal(
+        encoder: &SlepianEncoder,
+        change: impl FnOnce(&mut Value, &mut Vec<Tensor>),
+    ) -> String {
+        let bytes = encoder.to_bytes().unwrap();
+        let (_, metadata) = SafeTensors::read_metadata(&bytes).unwrap();
+        let mut entries = metadata.metadata().clone().unwrap();
+        let mut header: Value = serde_json::from_str(&entries["encoder"]).unwrap();
+        let mut tensors: Vec<Tensor> = SafeTensors::deserialize(&bytes)
+            .unwrap()
+            .tensors()
+            .into_iter()
+            .map(|(name, view)| Tensor {
+                name,
+                shape: view.shape().to_vec(),
+                bytes: view.data().to_vec(),
+            })
+            .collect();
+        change(&mut header, &mut tensors);
+        entries.insert("encoder".into(), header.to_string());
+        let views = tensors.iter().map(|tensor| {
+            let view = TensorView::new(Dtype::F64, tensor.shape.clone(), &tensor.bytes).unwrap();
+            (tensor.name.clone(), view)
+        });
+        let bytes = safetensors::serialize(views, Some(entries)).unwrap();
+        let error = SlepianEncoder::from_bytes(&bytes).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        let told = error.message().strip_prefix("this is no saved encoder: ").unwrap();
+        told.to_owned()
+    }
+
+    fn set(tensors: &mut [Tensor], name: &str, index: usize, value: f64) {
+        let tensor = tensors.iter_mut().find(|tensor| tensor.name == name).unwrap();
+        tensor.bytes[8 * index..8 * (index + 1)].copy_from_slice(&value.to_le_bytes());
+    }
+
+    // Fewer values than the shapes of the others promise.
+    fn cut(tensors: &mut [Tensor], name: &str, values: usize) {
+        let tensor = tensors.iter_mut().find(|tensor| tensor.name == name).unwrap();
+        tensor.bytes.truncate(8 * values);
+        tensor.shape = vec![values];
+    }
+
+    #[test]
+    fn files_that_were_changed_are_refused() {
+        let cap = encoder(Region::cap(-119.5, 37.0, 12.0));
+        let misfit = "its tensors do not fit each other";
+        let header = |change: fn(&mut Value)| refusal(&cap, |header, _| change(header));
+        assert_eq!(header(|h| h["l"] = json!(2001)), "its L is 2001");
+        assert_eq!(
+            header(|h| h["global_l"] = json!(u64::MAX)),
+            format!("it has {} degrees of global harmonics", u64::MAX)
+        );
+        assert_eq!(header(|h| h["global_l"] = json!(9)), misfit);
+        assert_eq!(header(|h| h["shannon"] = json!(-1.0)), "its Shannon number is -1");
+        assert_eq!(header(|h| h["parts"] = json!([])), "it has no functions");
+        assert_eq!(header(|h| h["names"] = json!([])), misfit);
+        let radius = "the cap's radius is 0 degrees";
+        assert_eq!(header(|h| h["region"]["Caps"][0]["radius_deg"] = json!(0.0)), radius);
+        assert_eq!(header(|h| h["parts"][0]["Cap"]["cap"]["radius_deg"] = json!(0.0)), radius);
+        let latitude = header(|h| h["parts"][0]["Cap"]["cap"]["lat"] = json!(100.0));
+        assert_eq!(latitude, "latitude 100 is outside [-90, 90]");
+        let room = "part 0 has more functions than L has room for";
+        assert_eq!(header(|h| h["parts"][0]["Cap"]["counts"][0] = json!(u64::MAX)), room);
+        assert_eq!(header(|h| h["parts"][0]["Cap"]["counts"] = json!(vec![0; 22])), room);
+        assert_eq!(header(|h| h["parts"][0]["Cap"]["counts"] = json!([1])), misfit);
+        let told = refusal(&cap, |_, tensors| set(tensors, "part0.lambda", 0, f64::NAN));
+        assert_eq!(told, "`part0.lambda` holds NaN");
+        let told = refusal(&cap, |_, tensors| set(tensors, "part0.lambda", 0, 1.5));
+        assert_eq!(told, "a lambda of part 0 is 1.5");
+        let told = refusal(&cap, |_, tensors| cut(tensors, "part0.lambda", 0));
+        assert_eq!(told, "part 0 has no functions");
+        let told = refusal(&cap, |_, tensors| cut(tensors, "part0.coefficients", 5));
+        assert_eq!(told, misfit);
+        let told = refusal(&cap, |_, tensors| set(tensors, "scaler.deviation", 3, 0.0));
+        assert_eq!(told, "a deviation in `scaler.deviation` is 0");
+    }
+
+    #[test]
+    fn nodes_that_were_changed_are_refused() {
+        let dual = encoder(Region::Box { w: -125.0, s: 32.0, e: -114.0, n: 42.0 });
+        let misfit = "its tensors do not fit each other";
+        let told = refusal(&dual, |_, tensors| set(tensors, "part0.nodes", 4, 7.0));
+        assert_eq!(told, "a node of part 0 is off the unit sphere");
+        assert_eq!(refusal(&dual, |_, tensors| cut(tensors, "part0.nodes", 4)), misfit);
+        assert_eq!(refusal(&dual, |_, tensors| cut(tensors, "part0.nodes", 3)), misfit);
+        let told = refusal(&dual, |_, t| set(t, "part0.coefficients", 0, f64::INFINITY));
+        assert_eq!(told, "`part0.coefficients` holds inf");
     }
 }

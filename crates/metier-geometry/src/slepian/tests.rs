@@ -408,6 +408,78 @@ fn a_ring_that_crosses_itself_follows_the_even_odd_rule_and_is_noted() {
     assert!(plain.notes().unwrap().is_empty());
 }
 
+// ---- long work ----
+
+// Counts what it is told, and asks to stop at a check.
+#[derive(Default)]
+struct Stopper {
+    checks_left: std::sync::atomic::AtomicUsize,
+    steps: std::sync::atomic::AtomicU64,
+}
+
+impl Stopper {
+    fn after(checks: usize) -> Self {
+        Self { checks_left: checks.into(), ..Self::default() }
+    }
+
+    fn steps(&self) -> u64 {
+        self.steps.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}
+
+impl metier_core::Progress for Stopper {
+    fn begin(&self, _task: &str, _total: Option<u64>) {}
+    fn advance(&self, steps: u64) {
+        self.steps.fetch_add(steps, std::sync::atomic::Ordering::Relaxed);
+    }
+    fn message(&self, _text: &str) {}
+    fn finish(&self) {}
+    fn interrupted(&self) -> bool {
+        use std::sync::atomic::Ordering::Relaxed;
+        self.checks_left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_err()
+    }
+}
+
+#[test]
+fn long_work_stops_when_asked_and_says_how_far_it_is() {
+    let stopped = |error: metier_core::Error| assert_eq!(error.exit_code(), 130, "{error}");
+    let regions =
+        [Region::cap(-119.5, 37.0, 7.5), Region::Box { w: -124.5, s: 32.5, e: -114.0, n: 42.0 }];
+    for region in regions {
+        for checks in [0, 2, 5] {
+            let stop = Stopper::after(checks);
+            let basis = SlepianBasis::new_with_progress(&region, 40, 0.05, 800, &stop);
+            stopped(basis.unwrap_err());
+        }
+        let basis = SlepianBasis::new(&region, 40, 0.05, 800).unwrap();
+        stopped(basis.coefficients_with_progress(&Stopper::after(1)).unwrap_err());
+    }
+    let config = SlepianConfig {
+        region: Region::cap(-119.5, 37.0, 7.5).into(),
+        l: 10,
+        global_l: 2,
+        scale: false,
+        ..SlepianConfig::default()
+    };
+    let n = (1 << 16) + 300;
+    let lon: Vec<f64> = (0..n).map(|i| -125.0 + 1.5e-4 * i as f64).collect();
+    let lat: Vec<f64> = (0..n).map(|i| 32.0 + 9.5 * (0.618 * i as f64 % 1.0)).collect();
+    stopped(
+        SlepianEncoder::fit_with_progress(&config, &lon, &lat, &Stopper::after(3)).unwrap_err(),
+    );
+    let encoder = SlepianEncoder::fit(&config, &lon, &lat).unwrap();
+    let stop = Stopper::after(2);
+    stopped(encoder.transform_with_progress(&lon, &lat, &stop).unwrap_err());
+    assert_eq!(stop.steps(), 1 << 16);
+    // Blocks leave no seam.
+    let watch = Stopper::after(usize::MAX);
+    let all = encoder.transform_with_progress(&lon, &lat, &watch).unwrap();
+    assert_eq!(watch.steps(), n as u64);
+    let (from, to) = ((1 << 16) - 200, n);
+    let part = encoder.transform(&lon[from..to], &lat[from..to]).unwrap();
+    assert_eq!(all.select(ndarray::Axis(0), &(from..to).collect::<Vec<_>>()), part);
+}
+
 // ---- bad input ----
 
 fn refusal(region: Region, l: usize, thresh: f64, max_modes: usize) -> (String, String) {
@@ -450,6 +522,11 @@ fn bandwidths_thresholds_and_sizes_out_of_range_are_refused() {
     assert!(text.starts_with("max_modes: the basis has more than 50 functions (about 6"), "{text}");
     assert!(text.ends_with("a million places would take 0.3 GB of memory"), "{text}");
     assert_eq!(help, "raise max_modes if you mean it, lower L, or raise thresh");
+    // The second of two caps does not fit any more: what counts is both together.
+    let (west, east) =
+        (Cap { lon: 0.0, lat: 0.0, radius_deg: 7.5 }, Cap { lon: 90.0, lat: 0.0, radius_deg: 7.5 });
+    let (text, _) = refusal(Region::Caps(vec![west, east]), 40, 0.05, 20);
+    assert!(text.starts_with("max_modes: the basis has more than 20 functions (about 2"), "{text}");
     let (text, _) = refusal(Region::Box { w: 0.0, s: 0.0, e: 9.0, n: 9.0 }, 120, 0.05, 5);
     assert!(text.starts_with("max_modes: the basis has more than 5 functions"), "{text}");
     let (text, help) = refusal(Region::cap(0.0, 0.0, 2.0), 20, 0.5, 800);
@@ -600,6 +677,31 @@ fn a_saved_encoder_comes_back_to_the_last_digit() {
 }
 
 #[test]
+fn a_configuration_is_written_down_and_read() {
+    let regions = [
+        RegionSpec::Fit,
+        Region::cap(138.0, 36.0, 10.0).into(),
+        "caps:-120,37,8;-115,40,5".parse().unwrap(),
+        Region::Box { w: 170.0, s: -20.0, e: -170.0, n: -10.0 }.into(),
+        RegionSpec::Mended {
+            region: polygon(
+                &[(0.0, 0.0), (9.0, 0.0), (9.0, 9.0)],
+                &[&[(6.0, 1.0), (7.0, 1.0), (7.0, 2.0)]],
+            ),
+            notes: vec!["a note".into()],
+        },
+    ];
+    for region in regions {
+        let config =
+            SlepianConfig { region, raster: Some(Raster::default()), ..SlepianConfig::default() };
+        let text = serde_json::to_string(&config).unwrap();
+        assert_eq!(serde_json::from_str::<SlepianConfig>(&text).unwrap(), config, "{text}");
+    }
+    let short: SlepianConfig = serde_json::from_str("{\"l\":40,\"region\":\"Fit\"}").unwrap();
+    assert_eq!(short, SlepianConfig { l: 40, ..SlepianConfig::default() });
+}
+
+#[test]
 fn files_that_are_no_encoder_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("encoder.safetensors");
@@ -628,6 +730,30 @@ fn an_exported_basis_reads_back() {
     assert_eq!(
         find("coefficients").clone().into_dimensionality().unwrap(),
         basis.coefficients().unwrap()
+    );
+}
+
+#[test]
+fn what_was_mended_in_an_outline_is_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("outline.geojson");
+    let spec = |ring: &str| -> RegionSpec {
+        let json = format!("{{\"type\":\"Polygon\",\"coordinates\":[[{ring}]]}}");
+        std::fs::write(&path, json).unwrap();
+        format!("file:{}", path.display()).parse().unwrap()
+    };
+    let ring = "[-125,32],[-114,32],[-114,43],[-125,43]";
+    let region = spec(ring);
+    assert_eq!(region.notes(), ["coordinates[0] is not closed; its ends are joined"]);
+    let (lon, lat) = towns();
+    let config = SlepianConfig { region, l: 20, ..SlepianConfig::default() };
+    let encoder = SlepianEncoder::fit(&config, &lon, &lat).unwrap();
+    assert_eq!(encoder.warnings()[0], config.region.notes()[0]);
+    let closed = spec(&format!("{ring},[-125,32]"));
+    assert!(matches!(closed, RegionSpec::Given(_)) && closed.notes().is_empty());
+    assert_eq!(
+        closed.resolve(&[], &[]).unwrap().share().unwrap(),
+        encoder.region().share().unwrap()
     );
 }
 

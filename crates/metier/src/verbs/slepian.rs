@@ -118,7 +118,8 @@ pub struct Encode {
     #[command(flatten)]
     hybrid: Hybrid,
     /// Take a fitted encoder from this file instead of making one
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["region", "l", "global", "raster"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all =
+        ["region", "l", "thresh", "max_modes", "global", "no_scale", "raster"])]
     encoder: Option<PathBuf>,
     /// Keep the fitted encoder in this file (.safetensors), for points that come later
     #[arg(long, value_name = "FILE")]
@@ -186,6 +187,23 @@ impl Points {
                 .help("name a table, such as --in houses.csv")
         })
     }
+
+    // Points beside a region that does not depend on them.
+    fn refuse(&self, region: &str) -> Result<()> {
+        let given = [
+            ("--in", self.input.is_some()),
+            ("--lon", self.lon.is_some()),
+            ("--lat", self.lat.is_some()),
+        ];
+        match given.into_iter().find(|(_, given)| *given) {
+            Some((flag, _)) => Err(Error::usage(format!(
+                "{flag} is given, which --region {region} has no use for"
+            ))
+            .in_field(flag)
+            .help(format!("leave {flag} out, or take --region fit"))),
+            None => Ok(()),
+        }
+    }
 }
 
 fn column(frame: &Frame, given: &Option<String>, flag: &str, usual: &[&str]) -> Result<String> {
@@ -207,22 +225,26 @@ fn names(frame: &Frame) -> String {
 }
 
 impl Plain {
-    fn region(&self) -> Result<Region> {
+    // The region, and what is to be said about it.
+    fn region(&self) -> Result<(Region, Vec<String>)> {
         let spec: RegionSpec = self.functions.region.parse()?;
-        match spec {
-            RegionSpec::Given(region) => Ok(region),
-            RegionSpec::Fit => {
-                let table = self.points.needed("`--region fit`")?;
-                Region::fit(&table.lon, &table.lat)
-            }
-        }
+        let region = if spec == RegionSpec::Fit {
+            let table = self.points.needed("`--region fit`")?;
+            Region::fit(&table.lon, &table.lat)?
+        } else {
+            self.points.refuse(&self.functions.region)?;
+            spec.resolve(&[], &[])?
+        };
+        let notes = [spec.notes(), region.notes()?.as_slice()].concat();
+        Ok((region, notes))
     }
 
     fn basis(&self, shell: &Shell) -> Result<(Region, SlepianBasis)> {
-        let region = self.region()?;
+        let (region, notes) = self.region()?;
         let f = &self.functions;
-        let basis = SlepianBasis::new(&region, f.l, f.thresh, f.max_modes)?;
-        region.notes()?.iter().chain(&basis.warnings()).for_each(|note| shell.say(note));
+        let basis =
+            SlepianBasis::new_with_progress(&region, f.l, f.thresh, f.max_modes, shell.progress())?;
+        notes.iter().chain(&basis.warnings()).for_each(|note| shell.say(note));
         Ok((region, basis))
     }
 }
@@ -294,7 +316,7 @@ fn described(region: &Region) -> String {
 fn basis(args: &Basis, shell: &Shell) -> Result<()> {
     let (_, basis) = args.plain.basis(shell)?;
     if let Some(path) = &args.output {
-        basis.export(path)?;
+        basis.export_with_progress(path, shell.progress())?;
         shell.say(format_args!("{} functions in {}", basis.len(), path.display()));
         return Ok(());
     }
@@ -312,7 +334,12 @@ fn encode(args: &Encode, shell: &Shell) -> Result<()> {
     let table = args.hybrid.plain.points.needed("encoding")?;
     let encoder = match &args.encoder {
         Some(path) => SlepianEncoder::load(path)?,
-        None => SlepianEncoder::fit(&args.hybrid.config()?, &table.lon, &table.lat)?,
+        None => SlepianEncoder::fit_with_progress(
+            &args.hybrid.config()?,
+            &table.lon,
+            &table.lat,
+            shell.progress(),
+        )?,
     };
     encoder.warnings().iter().for_each(|warning| shell.say(format_args!("note: {warning}")));
     if args.encoder.is_some() {
@@ -322,7 +349,7 @@ fn encode(args: &Encode, shell: &Shell) -> Result<()> {
             shell.say(format_args!("note: {outside} of {all} points lie outside the region"));
         }
     }
-    let features = encoder.transform(&table.lon, &table.lat)?;
+    let features = encoder.transform_with_progress(&table.lon, &table.lat, shell.progress())?;
     if let Some(path) = &args.save {
         encoder.save(path)?;
     }

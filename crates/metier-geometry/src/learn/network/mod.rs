@@ -83,8 +83,8 @@ impl Network {
     /// targets are standardised on `x` and `y`.
     ///
     /// # Errors
-    /// A configuration that does not validate, rows and targets that differ in number, no rows, or a
-    /// request to stop.
+    /// A configuration that does not validate, rows and targets that differ in number, no rows,
+    /// rows held out with other columns, or a request to stop.
     pub fn fit(
         config: &NetworkConfig,
         x: &Array2<f32>,
@@ -100,6 +100,7 @@ impl Network {
             return Err(Error::input("there are no columns to learn from"));
         }
         super::check(held_x, held_y.len())?;
+        super::check_columns(x, held_x)?;
         let (mean, deviation) = moments(x);
         let centre = y.iter().sum::<f64>() / y.len() as f64;
         let spread = (y.iter().map(|y| (y - centre).powi(2)).sum::<f64>() / y.len() as f64).sqrt();
@@ -118,7 +119,11 @@ impl Network {
     }
 
     /// The predictions, one per row; the columns are those that the network was trained on.
+    ///
+    /// # Panics
+    /// Another number of columns than the network was trained on.
     pub fn predict(&self, x: &Array2<f32>) -> Vec<f64> {
+        super::expect_columns(x, self.mean.len());
         self.outputs(&self.standardised(x))
     }
 

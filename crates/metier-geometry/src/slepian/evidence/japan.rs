@@ -4,7 +4,7 @@ use super::super::baselines::{Baseline, Scales};
 use super::super::basis::SlepianBasis;
 use super::super::figures::{eigenvalue_curve, mode_map, points_map};
 use super::super::region::Region;
-use super::{Arm, pick, slepian};
+use super::{Arm, pick, position, slepian};
 use crate::learn::{Logistic, LogisticConfig, Neighbors, accuracy, folds, rows};
 use metier_core::{
     Bar, Cell, Claim, Figure, Finding, Lab, Need, Plot, Result, Samples, Scale, Table,
@@ -37,7 +37,7 @@ pub(super) fn japan(lab: &Lab, finding: &mut Finding) -> Result<()> {
         .collect();
     lab.progress.begin("prefectures of Japan", Some(jobs.len() as u64));
     let all_folds: Vec<Vec<Vec<usize>>> =
-        seeds.iter().map(|seed| folds(&labels, 5, *seed)).collect();
+        seeds.iter().map(|seed| folds(&labels, 5, *seed)).collect::<Result<_>>()?;
     let config = LogisticConfig { c: 10.0, steps: lab.pick(100, 300), tolerance: 1e-4 };
     let scores: Vec<f64> = jobs
         .par_iter()
@@ -72,19 +72,22 @@ pub(super) fn japan(lab: &Lab, finding: &mut Finding) -> Result<()> {
     let mean = Samples::from(nearest).mean();
     table.row(["nearest place (no encoder)".into(), Cell::Empty, Cell::number(mean, 3)]);
     finding.tables.push(table);
-    let position = |name: &str| arms.iter().position(|arm| arm.name() == name).unwrap_or(0);
+    let named = |name: &str| position(&arms, name).map(of);
     finding.claims.push(Claim {
         id: "japan-beats-harmonics".into(),
         statement: "The functions of a cap around Japan tell prefectures apart better than 100 \
                     global harmonics"
             .into(),
         metric: "accuracy, mean over 5 folds".into(),
-        ours: of(position("Slepian 120")).into(),
-        baseline: of(position("SH 10")).into(),
+        ours: named("Slepian 120")?.into(),
+        baseline: named("SH 10")?.into(),
         bar: Bar::Higher { by: 0.06, need: Need::All },
         gate: true,
     });
-    let steps = [40, 80, 120].map(|l| Samples::from(of(position(&format!("Slepian {l}")))).mean());
+    let steps: Vec<f64> = [40, 80, 120]
+        .into_iter()
+        .map(|l| Ok(Samples::from(named(&format!("Slepian {l}"))?).mean()))
+        .collect::<Result<_>>()?;
     finding.claims.push(Claim {
         id: "japan-rises-with-l".into(),
         statement: "A finer resolution tells prefectures apart better".into(),

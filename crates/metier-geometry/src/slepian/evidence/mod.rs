@@ -12,7 +12,8 @@ use super::encoder::{SlepianConfig, SlepianEncoder};
 use super::region::Region;
 use california::{Houses, california};
 use japan::japan;
-use metier_core::{Card, Finding, Lab, Method, Result};
+use metier_core::error::Kind;
+use metier_core::{Card, Error, Finding, Lab, Method, Result};
 use metier_data::registry;
 use ndarray::Array2;
 
@@ -37,15 +38,28 @@ impl Method for Slepian {
 
     fn evidence(&self, lab: &mut Lab) -> Result<Finding> {
         let mut finding = Finding::default();
+        // What the user handed over is looked at before minutes go into the rest.
+        let houses = houses(lab)?;
         japan(lab, &mut finding)?;
-        match registry::file("california-housing", "housing.csv", lab.data("california-housing")) {
-            Ok(path) => california(lab, &Houses::read(&path)?, &mut finding)?,
-            Err(error) => finding.notes.push(format!(
-                "California housing was left out: {error}. Hand the file over with \
+        match houses {
+            Ok(houses) => california(lab, &houses, &mut finding)?,
+            Err(missing) => finding.notes.push(format!(
+                "California housing was left out: {missing}. Hand the file over with \
                  `--data california-housing=housing.csv`."
             )),
         }
         Ok(finding)
+    }
+}
+
+// The houses, or what is missing where none are here. A path that the user gave is meant, so what is
+// wrong with it is an error of its own.
+fn houses(lab: &Lab) -> Result<Result<Houses>> {
+    let given = lab.data("california-housing");
+    match registry::file("california-housing", "housing.csv", given) {
+        Ok(path) => Houses::read(&path).map(Ok),
+        Err(error) if given.is_none() && error.kind() == Kind::Missing => Ok(Err(error)),
+        Err(error) => Err(error),
     }
 }
 
@@ -88,10 +102,47 @@ impl Arm {
     }
 }
 
+// The number of the arm of this name. A claim about an arm that is not there must not be judged by
+// another.
+fn position(arms: &[Arm], name: &str) -> Result<usize> {
+    arms.iter()
+        .position(|arm| arm.name() == name)
+        .ok_or_else(|| Error::internal(format!("no encoder of this run is called `{name}`")))
+}
+
 fn slepian(region: &Region, l: usize, global_l: usize) -> Arm {
     Arm::Slepian { region: region.clone(), l, global_l }
 }
 
 fn pick<T: Copy>(values: &[T], rows: &[usize]) -> Vec<T> {
     rows.iter().map(|row| values[*row]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use metier_core::{Scale, Silent};
+
+    #[test]
+    fn a_path_that_the_user_gave_is_meant() {
+        let folder = tempfile::tempdir().unwrap();
+        let lab = |path: &std::path::Path| {
+            Lab::new(Scale::Quick, 0, &Silent).with_data("california-housing", path)
+        };
+        // Before anything else is run: this test would take seconds otherwise.
+        let missing = Slepian.evidence(&mut lab(&folder.path().join("no.csv"))).unwrap_err();
+        assert!(missing.to_string().contains("no.csv"), "{missing}");
+        let other = folder.path().join("other.csv");
+        std::fs::write(&other, "a,b\n1,2\n").unwrap();
+        let wrong = Slepian.evidence(&mut lab(&other)).unwrap_err();
+        assert!(wrong.to_string().contains("other.csv"), "{wrong}");
+    }
+
+    #[test]
+    fn an_arm_that_is_not_there_is_no_other_arm() {
+        let arms = [Arm::Plain(Baseline::LonLat), slepian(&Region::cap(0.0, 0.0, 5.0), 40, 0)];
+        assert_eq!(position(&arms, "Slepian 40").unwrap(), 1);
+        let error = position(&arms, "Slepian 41").unwrap_err();
+        assert_eq!(error.message(), "no encoder of this run is called `Slepian 41`");
+    }
 }

@@ -135,6 +135,7 @@ struct Scores {
 }
 
 pub(super) fn run(args: &Fit, shell: &Shell) -> Result<()> {
+    let progress = shell.progress();
     let network = args.network()?;
     args.map.as_deref().map_or(Ok(()), check_picture)?;
     let table = args.hybrid.plain.points.needed("fitting")?;
@@ -150,9 +151,9 @@ pub(super) fn run(args: &Fit, shell: &Shell) -> Result<()> {
     };
     let (lon, lat) = (pick(&table.lon, &split.train), pick(&table.lat, &split.train));
     // The region and the scales are learned from the training rows alone.
-    let encoder = SlepianEncoder::fit(&args.hybrid.config()?, &lon, &lat)?;
+    let encoder = SlepianEncoder::fit_with_progress(&args.hybrid.config()?, &lon, &lat, progress)?;
     encoder.warnings().iter().for_each(|warning| shell.say(format_args!("note: {warning}")));
-    let features = encoder.transform(&table.lon, &table.lat)?;
+    let features = encoder.transform_with_progress(&table.lon, &table.lat, progress)?;
     let parts =
         |x: &Array2<f32>| (rows(x, &split.train), rows(x, &split.validation), rows(x, &split.test));
     let [y, held_y, test_y] =
@@ -161,7 +162,6 @@ pub(super) fn run(args: &Fit, shell: &Shell) -> Result<()> {
     let model = match &network {
         None => Fitted::Ridge(Ridge::fit(&x, &y, &held_x, &held_y)?),
         Some(config) => {
-            let progress = shell.progress();
             Fitted::Network(Network::fit(config, &x, &y, &held_x, &held_y, args.seed, progress)?)
         }
     };
