@@ -36,6 +36,35 @@ fn cohort() -> TempDir {
 }
 
 #[test]
+fn flags_without_a_use_are_refused() {
+    let folder = cohort();
+    for (flags, message) in [
+        (&["--rules-file", "rules.jsonl"][..], "it goes with --proposer file or mixed"),
+        (&["--task", "patients"], "it goes with --proposer llm or mixed"),
+        (&["--calls", "3"], "it goes with --proposer llm or mixed"),
+        (&["--nodes", "5"], "it goes with --select exact"),
+        (&["--select", "greedy", "--beam", "3"], "it goes with --select beam"),
+        (&["--select", "exact", "--seconds", "3"], "it goes with --select mip"),
+    ] {
+        let arguments = ["fit", "cohort.csv", "--outcome", "death"];
+        let refused = score(folder.path(), &[&arguments[..], flags].concat()).code(2);
+        let flag = flags[flags.len() - 2];
+        let error = stderr(&refused);
+        assert!(error.contains("has no use here") && error.contains(flag), "{error}");
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
+fn a_goal_that_no_line_reaches_is_told_of() {
+    let folder = cohort();
+    let goal = ["fit", "cohort.csv", "--outcome", "death", "--folds", "0", "--objective", "ppv=1"];
+    let fit = score(folder.path(), &goal).success();
+    let all = stdout(&fit) + &stderr(&fit);
+    assert!(all.contains("no number of points reaches a positive predictive value of 1"), "{all}");
+}
+
+#[test]
 fn learn_print_apply_validate_and_audit() {
     let folder = cohort();
     let at = folder.path();

@@ -7,6 +7,7 @@ use super::config::Config;
 use super::pool::Pool;
 use super::proposer::{Feedback, Proposer};
 use super::risk::RiskTable;
+use super::select::Selector;
 use super::view::AggregateView;
 use super::{checks, split};
 use crate::auroc::Histogram;
@@ -82,6 +83,9 @@ pub fn fit_with(
     if layout.totals(Part::Validation).0.min(layout.totals(Part::Validation).1) == 0 {
         screening.slack = f64::INFINITY;
     }
+    if config.selector == Selector::Llm {
+        proposer.reserve(1 + config.refine);
+    }
     let mut pool = Pool::new(table, &layout, &view, &screening, &excluded);
     progress.begin("proposing rules", None);
     for round in 0..config.rounds {
@@ -125,6 +129,13 @@ pub fn fit_with(
     }));
     let histogram = of(config.choose_on);
     let theta = config.objective.theta(&histogram);
+    warnings.extend(config.objective.missed(&histogram));
+    if proposer.unasked() > 0 {
+        warnings.push(format!(
+            "{} rules were not asked about for plausibility: the calls to the model were spent",
+            proposer.unasked()
+        ));
+    }
     let items = rules
         .iter()
         .map(|candidate| Item {

@@ -40,7 +40,21 @@ impl Threshold {
             .in_field("objective"))
     }
 
-    /// The line for the given counts per number of points, between 1 and the greatest number.
+    /// Why the line of [`theta`](Self::theta) falls short of what was asked for, if no line reaches it.
+    pub fn missed(&self, histogram: &Histogram) -> Option<String> {
+        let at = Confusion::at(histogram, self.theta(histogram));
+        let (name, wanted, found) = match *self {
+            Threshold::Sensitivity(wanted) => ("sensitivity", wanted, at.sensitivity()),
+            Threshold::Ppv(wanted) => ("positive predictive value", wanted, at.ppv()),
+            Threshold::Youden | Threshold::F1 | Threshold::NetBenefit(_) => return None,
+        };
+        (found < wanted).then(|| {
+            format!("no number of points reaches a {name} of {wanted}: the best has {found:.3}")
+        })
+    }
+
+    /// The line for the given counts per number of points, between 1 and the greatest number. A goal
+    /// that no line reaches gives the one that comes nearest.
     pub fn theta(&self, histogram: &Histogram) -> usize {
         let top = histogram.positives.len().saturating_sub(1).max(1);
         let lines: Vec<Confusion> =

@@ -77,6 +77,10 @@ pub struct LlmProposer {
     chat: Box<dyn Chat>,
     config: LlmConfig,
     stats: LlmStats,
+    // Calls kept for choosing among the rules.
+    reserved: usize,
+    // Rules that no call was left to ask about.
+    unasked: usize,
     // Lines that were no rules, to be shown to the model once.
     wrong: Vec<String>,
 }
@@ -88,7 +92,14 @@ impl LlmProposer {
     /// Settings out of range.
     pub fn new(chat: Box<dyn Chat>, config: LlmConfig) -> Result<Self> {
         config.validate()?;
-        Ok(Self { chat, config, stats: LlmStats::default(), wrong: Vec::new() })
+        Ok(Self {
+            chat,
+            config,
+            stats: LlmStats::default(),
+            reserved: 0,
+            unasked: 0,
+            wrong: Vec::new(),
+        })
     }
 
     /// What was asked so far.
@@ -109,8 +120,9 @@ impl LlmProposer {
         self.chat.complete(&request)
     }
 
+    // What is left for proposing and judging rules.
     fn spent(&self) -> bool {
-        self.stats.calls >= self.config.calls
+        self.stats.calls + self.reserved >= self.config.calls
     }
 }
 
@@ -196,6 +208,7 @@ impl Proposer for LlmProposer {
 
     fn plausible(&mut self, view: &AggregateView, rule: &Rule) -> Result<bool> {
         if self.spent() {
+            self.unasked += 1;
             return Ok(true);
         }
         self.stats.plausibility += 1;
@@ -216,7 +229,7 @@ impl Proposer for LlmProposer {
         pool: &[Verdict],
         so_far: &[Attempt],
     ) -> Result<Option<Vec<usize>>> {
-        if self.spent() {
+        if self.stats.calls >= self.config.calls {
             return Ok(None);
         }
         let mut question = format!(
@@ -247,6 +260,14 @@ impl Proposer for LlmProposer {
             places.dedup();
             (!places.is_empty()).then_some(places)
         }))
+    }
+
+    fn reserve(&mut self, choices: usize) {
+        self.reserved = choices;
+    }
+
+    fn unasked(&self) -> usize {
+        self.unasked
     }
 
     fn invalid(&self) -> usize {
@@ -295,12 +316,17 @@ fn describe(view: &AggregateView) -> String {
                 );
             }
             Summary::Binary { share, rate_yes, rate_no, .. } => {
-                text += &format!(
-                    ": yes/no, yes {:.0} %, outcome {:.0} % if yes, {:.0} % if no",
-                    100.0 * share,
-                    100.0 * rate_yes,
-                    100.0 * rate_no
-                );
+                let known = view.rows as f64 * (1.0 - feature.missing);
+                text += &if known * share.min(1.0 - share) < FEWEST as f64 {
+                    ": yes/no, nearly always the same".to_owned()
+                } else {
+                    format!(
+                        ": yes/no, yes {:.0} %, outcome {:.0} % if yes, {:.0} % if no",
+                        100.0 * share,
+                        100.0 * rate_yes,
+                        100.0 * rate_no
+                    )
+                };
             }
             Summary::Category(levels) => {
                 let shown: Vec<String> = levels

@@ -74,6 +74,15 @@ pub trait Proposer {
         Ok(None)
     }
 
+    /// Asks to be able to [`construct`](Self::construct) this many times at the end, whatever else
+    /// is spent before.
+    fn reserve(&mut self, _choices: usize) {}
+
+    /// How many verified rules were kept although their plausibility could not be asked for.
+    fn unasked(&self) -> usize {
+        0
+    }
+
     /// How many answers were no rules.
     fn invalid(&self) -> usize {
         0

@@ -80,3 +80,82 @@ fn a_recorded_session_gives_the_same_checklist_twice() {
     let error = fit(&frame, &y, &mut proposer, &Config { seed: 9, ..config }).unwrap_err();
     assert!(error.message().starts_with("no recorded answer"), "{error}");
 }
+
+// A model that names one good rule, finds everything plausible, and chooses the first two.
+struct Brief {
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Chat for Brief {
+    fn complete(&mut self, request: &Request) -> Result<String> {
+        let question = request.messages[1].content.clone();
+        let answer = if question.contains("plausible to a clinician") {
+            "{\"plausible\": true}"
+        } else if question.contains("Choose at most") {
+            "{\"choice\": [0, 1]}"
+        } else {
+            "{\"type\":\"binary_true\",\"feature\":\"shock\"}"
+        };
+        self.asked.lock().unwrap().push(question);
+        Ok(answer.into())
+    }
+}
+
+fn brief(calls: usize) -> (LlmProposer, Arc<Mutex<Vec<String>>>) {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let config = LlmConfig { rounds: 3, calls, ..LlmConfig::default() };
+    (LlmProposer::new(Box::new(Brief { asked: asked.clone() }), config).unwrap(), asked)
+}
+
+#[test]
+fn a_model_is_asked_about_its_own_rules_alone() {
+    let (frame, y) = cohort(600);
+    let (model, asked) = brief(40);
+    let mut mixed = MixedProposer::new(vec![Box::new(DataProposer::default()), Box::new(model)]);
+    let fitted = fit(&frame, &y, &mut mixed, &Config::default()).unwrap();
+    assert!(fitted.training.kept > 10, "the data propose many rules");
+    let asked = asked.lock().unwrap();
+    let gate = asked.iter().filter(|q| q.contains("plausible to a clinician")).count();
+    assert!(gate <= 1, "{gate} rules of the data were asked about");
+}
+
+#[test]
+fn calls_are_left_to_choose_with() {
+    let (frame, y) = cohort(600);
+    let (model, asked) = brief(6);
+    let mut mixed = MixedProposer::new(vec![Box::new(model), Box::new(DataProposer::default())]);
+    let config = Config { selector: Selector::Llm, refine: 1, ..Config::default() };
+    let fitted = fit(&frame, &y, &mut mixed, &config).unwrap();
+    assert_eq!(fitted.items.len(), 2);
+    let asked = asked.lock().unwrap();
+    assert!(asked.len() <= 6);
+    assert_eq!(asked.iter().filter(|q| q.contains("Choose at most")).count(), 2);
+}
+
+#[test]
+fn rules_that_no_call_was_left_for_are_told_of() {
+    let (frame, y) = cohort(600);
+    let (mut model, asked) = brief(1);
+    let config = Config { m: 1, ..Config::default() };
+    let fitted = fit(&frame, &y, &mut model, &config).unwrap();
+    assert_eq!(asked.lock().unwrap().len(), 1);
+    let told = "1 rules were not asked about for plausibility: the calls to the model were spent";
+    assert!(fitted.warnings.contains(&told.to_owned()), "{:?}", fitted.warnings);
+}
+
+#[test]
+fn what_only_a_few_patients_have_does_not_leave() {
+    let few: Vec<f64> = (0..300).map(|i| f64::from(i < 3)).collect();
+    let sick: Vec<f64> = (0..300).map(|i| f64::from(i % 3 == 0)).collect();
+    let y: Vec<u8> = (0..300).map(|i| u8::from(i % 3 == 0 && i % 2 == 0)).collect();
+    let table = metier_data::Frame::new(vec![
+        metier_data::Column::number("rare", few),
+        metier_data::Column::number("shock", sick),
+    ])
+    .unwrap();
+    let (mut model, asked) = brief(5);
+    fit(&table, &y, &mut model, &Config::default()).unwrap();
+    let asked = asked.lock().unwrap();
+    assert!(asked[0].contains("- rare: yes/no, nearly always the same\n"), "{}", asked[0]);
+    assert!(asked[0].contains("- shock: yes/no, yes 3"), "{}", asked[0]);
+}

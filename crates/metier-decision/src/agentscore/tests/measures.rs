@@ -26,6 +26,9 @@ fn each_objective_sets_its_line() {
     assert_eq!(Threshold::Sensitivity(0.9).theta(&histogram), 1);
     assert_eq!(Threshold::Sensitivity(0.7).theta(&histogram), 2);
     assert_eq!(Threshold::Ppv(0.75).theta(&histogram), 3);
+    assert_eq!(Threshold::Ppv(0.75).missed(&histogram), None);
+    let missed = Threshold::Ppv(0.999).missed(&histogram).unwrap();
+    assert!(missed.starts_with("no number of points reaches a positive predictive value"));
     assert_eq!(Threshold::F1.theta(&histogram), 1);
     // Net benefit at odds 1: (hits - alarms) / 20 = 3, 4, 3.
     assert_eq!(Threshold::NetBenefit(1.0).theta(&histogram), 2);

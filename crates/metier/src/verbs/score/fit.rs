@@ -152,12 +152,44 @@ fn objective(text: &str) -> std::result::Result<Threshold, String> {
     }
 }
 
+/// Flags that would change nothing: whoever gives one expects something of it.
+fn refuse_idle_flags(args: &FitArgs) -> Result<()> {
+    use {Choose as C, OriginFlag as O};
+    let (usual, usual_model) = (Config::default(), LlmConfig::default());
+    let model = &args.model;
+    let rules = matches!(args.proposer, O::File | O::Mixed);
+    let asks = matches!(args.proposer, O::Llm | O::Mixed);
+    let (a_file, a_model) = ("--proposer file or mixed", "--proposer llm or mixed");
+    let select = args.select;
+    let enumerates = matches!(select, C::Exact | C::Mip);
+    for (flag, given, useful, with) in [
+        ("--rules-file", args.rules_file.is_some(), rules, a_file),
+        ("--endpoint", model.endpoint.is_some(), asks, a_model),
+        ("--record", model.record.is_some(), asks, a_model),
+        ("--replay", model.replay.is_some(), asks, a_model),
+        ("--task", !model.task.is_empty(), asks, a_model),
+        ("--calls", model.calls != usual_model.calls, asks, a_model),
+        ("--beam", args.beam != usual.beam, select == C::Beam || enumerates, "--select beam"),
+        ("--exact-pool", args.exact_pool != usual.exact_pool, enumerates, "--select exact or mip"),
+        ("--nodes", args.nodes != usual.nodes, select == C::Exact, "--select exact"),
+        ("--seconds", args.seconds != usual.seconds, select == C::Mip, "--select mip"),
+    ] {
+        if given && !useful {
+            return Err(Error::usage("has no use here")
+                .in_field(flag)
+                .help(format!("it goes with {with}")));
+        }
+    }
+    Ok(())
+}
+
 pub fn run(args: &FitArgs, shell: &Shell) -> Result<()> {
     if args.by_items.is_some() && (args.folds == 0 || source(args).asks_a_model()) {
         return Err(Error::usage("there are no folds to compare numbers of items on")
             .in_field("--by-items")
             .help("leave it out where nothing is cross-validated"));
     }
+    refuse_idle_flags(args)?;
     let table = read::frame(&args.table)?;
     let (mut table, y, outcome) = args.outcome.labelled(&table, shell)?;
     for name in &args.drop {
