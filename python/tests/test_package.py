@@ -49,6 +49,13 @@ def test_an_unknown_method_is_answered_with_the_nearest():
         metier.evidence("slepian", scale="huge")
 
 
+def test_data_of_ones_own_is_checked_before_anything_runs(tmp_path):
+    with pytest.raises(ValueError, match="did you mean `sotu`"):
+        metier.evidence("olion", data={"sotus": tmp_path})
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        metier.evidence("olion", data={"sotu": tmp_path / "nowhere"})
+
+
 def test_data_sets_are_known_by_name():
     names = [entry.name for entry in data.catalogue()]
     assert {"digits", "survset", "sotu"} <= set(names)

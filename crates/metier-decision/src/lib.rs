@@ -11,3 +11,10 @@ pub mod auroc;
 pub mod cart;
 pub mod design;
 pub mod logistic;
+
+/// The methods of this crate, in the order of the page.
+///
+/// ```
+/// assert!(metier_decision::METHODS.iter().any(|method| method.card().id == "agentscore"));
+/// ```
+pub static METHODS: &[&dyn metier_core::Method] = &[&agentscore::AgentScore];

@@ -13,6 +13,13 @@ pub mod slepian;
 pub mod sphere;
 pub mod tridiagonal;
 
+/// The methods of this crate, in the order of the page.
+///
+/// ```
+/// assert!(metier_geometry::METHODS.iter().any(|method| method.card().id == "slepian"));
+/// ```
+pub static METHODS: &[&dyn metier_core::Method] = &[&slepian::Slepian];
+
 // The examples of the pages are compiled as this crate's own.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

@@ -1,10 +1,11 @@
 //! The experiments of the methods.
 
-use crate::error::to_python;
+use crate::error::{OrRaise, to_python};
 use crate::watch::watched;
 use metier_core::evidence::draw::{Size, Theme, svg};
 use metier_core::evidence::{Options, Record, run_one};
 use metier_core::{Error, Method, Scale};
+use metier_data::registry;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::json;
@@ -16,13 +17,8 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(evidence, module)?)
 }
 
-// In the order of the page.
 fn known() -> Vec<&'static dyn Method> {
-    vec![
-        &metier_geometry::slepian::Slepian,
-        &metier_decision::agentscore::AgentScore,
-        &metier_train::olion::OlionMethod,
-    ]
+    [metier_geometry::METHODS, metier_decision::METHODS, metier_train::METHODS].concat()
 }
 
 /// The methods: id, name, paper and job of each.
@@ -64,6 +60,9 @@ fn evidence(
             "the methods are",
         )))
     })?;
+    for (name, path) in &data {
+        registry::path(name, Some(path)).or_raise()?;
+    }
     watched(py, verbose, |watch| {
         let options = Options { scale, seed, data: data.into_iter().collect(), progress: watch };
         let outcome = run_one(*chosen, &options);

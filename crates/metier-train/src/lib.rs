@@ -4,6 +4,13 @@
 
 pub mod olion;
 
+/// The methods of this crate, in the order of the page.
+///
+/// ```
+/// assert!(metier_train::METHODS.iter().any(|method| method.card().id == "olion"));
+/// ```
+pub static METHODS: &[&dyn metier_core::Method] = &[&olion::OlionMethod];
+
 // The examples of the pages are compiled as this crate's own.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/training.md")]

@@ -96,10 +96,10 @@ fn list(shell: &Shell) -> Result<()> {
     table
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(["name", "here", "holds", "licence", "source"]);
+        .set_header(["name", "here", "holds", "licence", "source", "version"]);
     for row in rows {
         let here = if row.here { "yes" } else { "no" };
-        table.add_row([row.name, here, row.holds, row.licence, &row.source]);
+        table.add_row([row.name, here, row.holds, row.licence, &row.source, row.version]);
     }
     shell.print(table.trim_fmt())
 }

@@ -105,11 +105,7 @@ fn choose(all: &[&'static dyn Method], ids: &[String]) -> Result<Vec<&'static dy
 }
 
 fn named(data: &NamedPath) -> Result<(String, PathBuf)> {
-    registry::find(&data.name).map_err(|error| error.in_field("--data"))?;
-    if !data.path.exists() {
-        return Err(Error::missing("no such file or folder")
-            .in_file(&data.path)
-            .help(format!("--data {}=PATH takes a path that exists", data.name)));
-    }
-    Ok((data.name.clone(), data.path.clone()))
+    let path = registry::path(&data.name, Some(&data.path))
+        .map_err(|error| error.in_field("--data"))?;
+    Ok((data.name.clone(), path))
 }

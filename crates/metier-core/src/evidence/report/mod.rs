@@ -50,18 +50,35 @@ impl Report {
             lines += &json(&Record::from(outcome))?;
             lines.push('\n');
             self.write_numbers(outcome)?;
-            for figure in figures(outcome) {
-                for (ending, theme) in [("", Theme::Light), ("-dark", Theme::Dark)] {
-                    let name = format!("{}{ending}.svg", figure_name(outcome.card, figure));
-                    let svg = draw::svg(figure, Size::Wide, theme);
-                    files::write_bytes(&self.folder.join("figures").join(name), svg.as_bytes())?;
-                }
-            }
+            self.write_figures(outcome)?;
         }
         files::write_bytes(&self.folder.join("results.jsonl"), lines.as_bytes())?;
         let page = self.folder.join("index.html");
         files::write_bytes(&page, page::html(outcomes).as_bytes())?;
         Ok(page)
+    }
+
+    // Figures that an earlier run left and this one does not draw would pass for this run's.
+    fn write_figures(&self, outcome: &Outcome) -> Result<()> {
+        let folder = self.folder.join("figures");
+        let mut drawn = Vec::new();
+        for figure in figures(outcome) {
+            for (ending, theme) in [("", Theme::Light), ("-dark", Theme::Dark)] {
+                let name = format!("{}{ending}.svg", figure_name(outcome.card, figure));
+                let svg = draw::svg(figure, Size::Wide, theme);
+                files::write_bytes(&folder.join(&name), svg.as_bytes())?;
+                drawn.push(name);
+            }
+        }
+        let Ok(found) = fs::read_dir(&folder) else { return Ok(()) };
+        let ours = format!("{}-", outcome.card.id);
+        for entry in found.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with(&ours) && name.ends_with(".svg") && !drawn.contains(&name) {
+                fs::remove_file(entry.path()).map_err(|error| Error::io(&entry.path(), error))?;
+            }
+        }
+        Ok(())
     }
 
     fn write_numbers(&self, outcome: &Outcome) -> Result<()> {

@@ -182,6 +182,22 @@ fn the_page_holds_everything_and_needs_nothing() {
 }
 
 #[test]
+fn no_figure_of_an_earlier_run_is_left() {
+    fn bare() -> Result<Finding> {
+        Ok(Finding { figures: Vec::new(), ..good()? })
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let report = Report::create(folder.path()).unwrap();
+    let both = outcomes(&[&Fake("good", good), &Fake("goods", good)]);
+    report.write(&both).unwrap();
+    fs::write(folder.path().join("figures/good-notes.txt"), "mine").unwrap();
+    report.write(&outcomes(&[&Fake("good", bare)])).unwrap();
+    let left = |name: &str| folder.path().join("figures").join(name).exists();
+    assert!(!left("good-a-curve.svg") && !left("good-a-curve-dark.svg"));
+    assert!(left("goods-a-curve.svg") && left("good-notes.txt"));
+}
+
+#[test]
 fn many_samples_are_folded_away() {
     fn long() -> Result<Finding> {
         let mut many = claim("many", 1.0, true);
