@@ -74,7 +74,7 @@ $(VENV)/test.stamp: $(VENV)/build.stamp pyproject.toml
 	touch $@
 
 $(VENV)/bench.stamp: $(VENV)/test.stamp
-	$(VENV)/bin/pip install --quiet pyshtools torch
+	$(VENV)/bin/pip install --quiet pyshtools torch lion-pytorch
 	touch $@
 
 # In an environment of its own: it wants older libraries than the others.

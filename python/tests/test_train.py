@@ -156,6 +156,41 @@ def test_groups_are_the_users_choice():
         OLion(aux=None, groups=["w=matrix"])
 
 
+def walk(ours, theirs, lr):
+    """Steps a matrix ten times with ours, and a copy with an optimizer of PyTorch's kind."""
+    torch = pytest.importorskip("torch", reason="needs PyTorch, which `make bench` installs")
+    random = np.random.default_rng(0)
+    x = random.standard_normal((5, 7)).astype(np.float32)
+    peer = torch.nn.Parameter(torch.tensor(x.copy()))
+    params, peer_optimizer = {"w": x}, theirs(torch, [peer])
+    for _ in range(10):
+        gradient = random.standard_normal((5, 7)).astype(np.float32)
+        ours.lr = lr
+        ours.step(params, {"w": gradient})
+        peer.grad = torch.tensor(gradient)
+        peer_optimizer.step()
+    return x, peer.detach().numpy()
+
+
+def test_adamw_steps_as_pytorch_does():
+    ours = OLion(groups=["w=aux"], aux="adamw", weight_decay=0.1)
+    adamw = lambda torch, params: torch.optim.AdamW(
+        params, lr=0.01, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.1
+    )
+    x, peer = walk(ours, adamw, 0.01)
+    assert np.allclose(x, peer, atol=1e-6)
+
+
+def test_lion_steps_as_lion_pytorch_does():
+    lion_pytorch = pytest.importorskip("lion_pytorch", reason="needs lion-pytorch")
+    ours = OLion(groups=["w=aux"], aux="lion", weight_decay=0.1)
+    lion = lambda torch, params: lion_pytorch.Lion(
+        params, lr=0.001, betas=(0.9, 0.99), weight_decay=0.1
+    )
+    x, peer = walk(ours, lion, 0.001)
+    assert np.allclose(x, peer, atol=1e-6)
+
+
 def test_a_tied_parameter_is_given_once():
     tied = X0.copy()
     with pytest.raises(ValueError, match="b and a are one array"):

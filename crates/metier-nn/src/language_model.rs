@@ -21,6 +21,8 @@ pub struct LanguageModel {
     values: Vec<Vec<f32>>,
     /// The decoder of the current values, on a device that records gradients.
     decoder: Option<Decoder>,
+    /// The same on a device that does not, made for the first pass without gradients.
+    unrecorded: Option<Decoder>,
     device: Device,
 }
 
@@ -64,6 +66,7 @@ impl LanguageModel {
             names: decoder.parameters(),
             values: decoder.to_host().into_iter().map(|parameter| parameter.data).collect(),
             decoder: None,
+            unrecorded: None,
             device,
         })
     }
@@ -84,6 +87,12 @@ impl LanguageModel {
     /// None in practice: the values came out of a decoder of the same shape.
     pub fn decoder(&self) -> Result<Decoder> {
         Decoder::from_values(&self.config, self.values.clone(), &self.device)
+    }
+
+    /// Drops what was made of values that are about to change.
+    fn forget(&mut self) {
+        self.decoder = None;
+        self.unrecorded = None;
     }
 
     fn loss_of(decoder: &Decoder, batch: &Window) -> Result<Tensor<1>> {
@@ -122,14 +131,20 @@ impl Trainable for LanguageModel {
     }
 
     fn loss(&mut self, batch: &Window) -> Result<f64> {
-        Ok(scalar(Self::loss_of(&self.decoder()?, batch)?))
+        let decoder = match self.unrecorded.take() {
+            Some(decoder) => decoder,
+            None => self.decoder()?,
+        };
+        let loss = Self::loss_of(&decoder, batch)?;
+        self.unrecorded = Some(decoder);
+        Ok(scalar(loss))
     }
 
     fn with_parameters(
         &mut self,
         change: &mut dyn FnMut(&mut [ParamMut<'_>]) -> Result<()>,
     ) -> Result<()> {
-        self.decoder = None;
+        self.forget();
         let mut params: Vec<ParamMut<'_>> = self
             .names
             .iter()
@@ -152,7 +167,7 @@ impl Trainable for LanguageModel {
             );
         }
         self.values = decoder.to_host().into_iter().map(|parameter| parameter.data).collect();
-        self.decoder = None;
+        self.forget();
         Ok(())
     }
 

@@ -41,7 +41,7 @@ fn data_has_to_be_known_and_there() {
     let error = refused(folder.path(), &["--data", "sottu=x"], 2);
     assert!(error.contains("no data set `sottu`"), "{error}");
     let error = refused(folder.path(), &["--data", "sotu=/no/such/folder"], 3);
-    assert!(error.contains("at /no/such/folder\n"), "{error}");
+    assert!(error.contains("at /no/such/folder: --data\n"), "{error}");
     let error = refused(folder.path(), &["--data", "sotu"], 2);
     assert!(error.contains("NAME=PATH"), "{error}");
 }

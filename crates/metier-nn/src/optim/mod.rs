@@ -35,7 +35,7 @@ pub use elementwise::for_each_chunk;
 pub use group::{GroupPolicy, Groups, Override, ParamGroup, Side, group_by_role};
 pub use lion::{Lion, LionConfig};
 pub use role::{MatrixView, Role};
-pub use state::{Buffers, StateDict, StateTensor};
+pub use state::{Buffers, Kept, StateDict, StateTensor};
 
 use metier_core::Result;
 

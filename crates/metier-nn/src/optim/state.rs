@@ -1,6 +1,7 @@
 //! What an optimizer remembers between steps, and the file that keeps it.
 
 use super::ParamMut;
+use half::bf16;
 use metier_core::{Error, Result, files};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
@@ -217,14 +218,52 @@ fn other_shape(key: &str, found: &[usize], param: &str, shape: &[usize]) -> Erro
         .help(RESET)
 }
 
-/// One buffer per parameter, such as its momentum; zeros until first used.
-#[derive(Clone, Debug)]
-pub struct Buffers {
-    kind: &'static str,
-    by_name: BTreeMap<String, StateTensor>,
+/// How a value is kept between steps: as it is, or in half the memory.
+pub trait Kept: Copy + Default + Send + Sync {
+    /// The value that is kept.
+    fn keep(value: f32) -> Self;
+    /// The value that comes back.
+    fn recall(self) -> f32;
 }
 
-impl Buffers {
+impl Kept for f32 {
+    #[inline]
+    fn keep(value: f32) -> Self {
+        value
+    }
+
+    #[inline]
+    fn recall(self) -> f32 {
+        self
+    }
+}
+
+impl Kept for bf16 {
+    #[inline]
+    fn keep(value: f32) -> Self {
+        Self::from_f32(value)
+    }
+
+    #[inline]
+    fn recall(self) -> f32 {
+        self.to_f32()
+    }
+}
+
+/// One buffer per parameter, such as its momentum; zeros until first used.
+#[derive(Clone, Debug)]
+pub struct Buffers<T = f32> {
+    kind: &'static str,
+    by_name: BTreeMap<String, Buffer<T>>,
+}
+
+#[derive(Clone, Debug)]
+struct Buffer<T> {
+    shape: Vec<usize>,
+    data: Vec<T>,
+}
+
+impl<T: Kept> Buffers<T> {
     /// No buffers yet. `kind` ends their names in a file: `momentum`.
     pub fn new(kind: &'static str) -> Self {
         Self { kind, by_name: BTreeMap::new() }
@@ -254,19 +293,19 @@ impl Buffers {
     ///
     /// # Errors
     /// A buffer of another shape, or two parameters of one name.
-    pub fn of(&mut self, params: &[ParamMut<'_>]) -> Result<Vec<&mut [f32]>> {
+    pub fn of(&mut self, params: &[ParamMut<'_>]) -> Result<Vec<&mut [T]>> {
         self.check(params)?;
         for param in params {
             if !self.by_name.contains_key(param.name) {
-                let zeros = vec![0.0; param.shape.iter().product()];
-                let tensor = StateTensor { shape: param.shape.to_vec(), data: zeros };
-                self.by_name.insert(param.name.to_owned(), tensor);
+                let data = vec![T::default(); param.shape.iter().product()];
+                let buffer = Buffer { shape: param.shape.to_vec(), data };
+                self.by_name.insert(param.name.to_owned(), buffer);
             }
         }
-        let mut all: HashMap<&str, &mut [f32]> = self
+        let mut all: HashMap<&str, &mut [T]> = self
             .by_name
             .iter_mut()
-            .map(|(name, tensor)| (name.as_str(), tensor.data.as_mut_slice()))
+            .map(|(name, buffer)| (name.as_str(), buffer.data.as_mut_slice()))
             .collect();
         params
             .iter()
@@ -278,15 +317,11 @@ impl Buffers {
             .collect()
     }
 
-    /// The buffer of the parameter called `name`, if it has been used.
-    pub fn get(&self, name: &str) -> Option<&[f32]> {
-        self.by_name.get(name).map(|tensor| tensor.data.as_slice())
-    }
-
     /// Copies the buffers into `state`.
     pub fn save(&self, state: &mut StateDict) {
-        for (name, tensor) in &self.by_name {
-            state.tensors.insert(self.key(name), tensor.clone());
+        for (name, Buffer { shape, data }) in &self.by_name {
+            let data = data.iter().map(|value| value.recall()).collect();
+            state.tensors.insert(self.key(name), StateTensor { shape: shape.clone(), data });
         }
     }
 
@@ -296,9 +331,10 @@ impl Buffers {
         self.by_name = state
             .tensors
             .iter()
-            .filter_map(|(key, tensor)| {
+            .filter_map(|(key, StateTensor { shape, data })| {
                 let name = key.strip_prefix("optim.")?.strip_suffix(&ending)?;
-                Some((name.to_owned(), tensor.clone()))
+                let data = data.iter().map(|value| T::keep(*value)).collect();
+                Some((name.to_owned(), Buffer { shape: shape.clone(), data }))
             })
             .collect();
     }

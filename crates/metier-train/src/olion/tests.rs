@@ -706,6 +706,28 @@ proptest! {
         prop_assert!(d.hadamard_gap > -1e-5 && d.hadamard_gap <= 1.0);
     }
 
+    // f(X) = ½‖AX − B‖² has a gradient that is L-Lipschitz for L = ‖A‖²: a step of plain signs lowers
+    // it by what the theory promises.
+    #[test]
+    fn a_step_descends_as_guaranteed(
+        seed in 0u64..1000, d1 in 2usize..9, d2 in 2usize..9, lr in 1e-4f64..0.3,
+    ) {
+        let double = |m: Mat<f32>| Mat::from_fn(m.nrows(), m.ncols(), |i, j| f64::from(m[(i, j)]));
+        let (a, b) = (double(gaussian(seed, d1 + 2, d1)), double(gaussian(seed + 1, d1 + 2, d2)));
+        let x = double(gaussian(seed + 2, d1, d2));
+        let loss = |x: &Mat<f64>| (&a * x - &b).squared_norm_l2() / 2.0;
+        let gradient = a.transpose() * (&a * &x - &b);
+        let gradient = Mat::from_fn(d1, d2, |i, j| gradient[(i, j)] as f32);
+        let lipschitz = a.singular_values().unwrap()[0].powi(2);
+        let phi = hadamard_diagnostics(gradient.as_ref()).unwrap().phi;
+
+        let polar = apply(Orthogonalizer::Svd, gradient.as_ref());
+        let signs = Mat::from_fn(d1, d2, |i, j| f64::from(super::matrices::sign(polar[(i, j)])));
+        let gained = loss(&x) - loss(&(&x - faer::Scale(lr) * signs));
+        let promised = lr * phi - lipschitz * lr * lr * (d1 * d2) as f64 / 2.0;
+        prop_assert!(gained >= promised - 1e-5 * lr * phi.abs(), "{gained} < {promised}");
+    }
+
     #[test]
     fn no_value_moves_further_than_promised(
         g in matrices(), lr in 1e-4f32..0.1, steps in 1usize..4,

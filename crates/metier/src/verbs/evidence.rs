@@ -105,7 +105,7 @@ fn choose(all: &[&'static dyn Method], ids: &[String]) -> Result<Vec<&'static dy
 }
 
 fn named(data: &NamedPath) -> Result<(String, PathBuf)> {
-    let path = registry::path(&data.name, Some(&data.path))
-        .map_err(|error| error.in_field("--data"))?;
+    let path =
+        registry::path(&data.name, Some(&data.path)).map_err(|error| error.in_field("--data"))?;
     Ok((data.name.clone(), path))
 }
