@@ -27,9 +27,10 @@ evidence: data
 	$(METIER) evidence --scale $(SCALE) --seed $(SEED) --out $(REPORT)
 
 # What the evidence wants beyond the embedded core. Without a client the run goes on with what is
-# there, and its report says what is missing.
+# there, and its report says what is missing. The whole workspace is selected, here and in `bench`,
+# so that what it stands on is compiled with one set of features, once.
 data:
-	cargo build --profile $(PROFILE) $(if $(filter dev,$(PROFILE)),--workspace --all-targets,-p metier)
+	cargo build --profile $(PROFILE) --workspace $(if $(filter dev,$(PROFILE)),--all-targets,--bins)
 	@for name in $(DATA); do \
 	    $(METIER) data pull $$name || echo "going on without $$name" >&2; done
 

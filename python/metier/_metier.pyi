@@ -76,6 +76,7 @@ class Score:
         source: str,
         dictionary: str | None,
         folds: int,
+        by_items: int | None,
         verbose: bool | None,
     ) -> Score: ...
     @staticmethod

@@ -46,6 +46,12 @@ class AgentScoreClassifier(ClassifierMixin, BaseEstimator):
     objective : str or tuple
         What the action line is for: ``"youden"``, ``"f1"``, ``("sensitivity", 0.9)``,
         ``("ppv", 0.5)`` or ``("net_benefit", odds)``.
+    exact_pool : int
+        How many of the best rules ``"exact"`` and ``"mip"`` choose from; the beam's own are added.
+    nodes : int
+        How many checklists ``"exact"`` looks at before it settles for the best so far.
+    seconds : float
+        How long ``"mip"`` may take, for each checklist learnt.
     dictionary : path, optional
         A YAML file with labels, units, steps and directions of the columns.
     validation : float
@@ -61,6 +67,9 @@ class AgentScoreClassifier(ClassifierMixin, BaseEstimator):
         With 2 or more, the whole procedure is cross-validated; ``honest_`` then says what to
         expect on new rows. Not together with a language model, which would be asked anew for every
         fold.
+    by_items : int, optional
+        With ``folds``, also cross-validate checklists of 1, 2, ... ``by_items`` items; the mean
+        AUROC of each is in ``honest_["by_items"]``.
     endpoint : str, optional
         The base address of an OpenAI-compatible endpoint, such as ``"http://127.0.0.1:8080/v1"``.
         There is no default. It is sent names, types and aggregates, never rows.
@@ -124,12 +133,16 @@ class AgentScoreClassifier(ClassifierMixin, BaseEstimator):
         depth: int = 1,
         max_per_feature: int = 2,
         objective: str | tuple[str, float] = "youden",
+        exact_pool: int = 40,
+        nodes: int = 2_000_000,
+        seconds: float = 20.0,
         dictionary: str | os.PathLike[str] | None = None,
         validation: float = 0.2,
         outcome: str = "outcome",
         leaks: str = "exclude",
         force: bool = False,
         folds: int = 0,
+        by_items: int | None = None,
         endpoint: str | None = None,
         model: str = "local",
         task: str = "",
@@ -147,12 +160,16 @@ class AgentScoreClassifier(ClassifierMixin, BaseEstimator):
         self.depth = depth
         self.max_per_feature = max_per_feature
         self.objective = objective
+        self.exact_pool = exact_pool
+        self.nodes = nodes
+        self.seconds = seconds
         self.dictionary = dictionary
         self.validation = validation
         self.outcome = outcome
         self.leaks = leaks
         self.force = force
         self.folds = folds
+        self.by_items = by_items
         self.endpoint = endpoint
         self.model = model
         self.task = task
@@ -199,6 +216,7 @@ class AgentScoreClassifier(ClassifierMixin, BaseEstimator):
             source=json.dumps(self._source()),
             dictionary=None if self.dictionary is None else os.fspath(self.dictionary),
             folds=self.folds,
+            by_items=self.by_items,
             verbose=self.verbose,
         )
         self.rules_ = self.checklist_.items()
@@ -281,6 +299,9 @@ class AgentScoreClassifier(ClassifierMixin, BaseEstimator):
             "depth": self.depth,
             "selector": self.selector,
             "max_per_feature": self.max_per_feature,
+            "exact_pool": self.exact_pool,
+            "nodes": self.nodes,
+            "seconds": self.seconds,
             "objective": objective,
             "validation": self.validation,
             "outcome": self.outcome,

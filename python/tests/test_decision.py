@@ -98,6 +98,35 @@ def test_an_honest_estimate_is_cross_validated():
     assert AgentScoreClassifier(max_rules=3).fit(X, y).honest_ is None
 
 
+def test_numbers_of_items_are_compared_where_asked_for():
+    X, y = cohort()
+    score = AgentScoreClassifier(folds=3, by_items=2, depth=0).fit(X, y)
+    one, two = score.honest_["by_items"]
+    assert 0.5 < one < two
+    with pytest.raises(ValueError, match="there are no folds"):
+        AgentScoreClassifier(by_items=2).fit(X, y)
+
+
+def test_a_search_for_the_best_choice_has_its_limits():
+    X, y = cohort()
+    proof = lambda score: json.loads(score.fit(X, y).to_json())["proof"]
+    exact = proof(AgentScoreClassifier(max_rules=3, selector="exact", exact_pool=6))
+    assert exact["proven"] and exact["pool"] <= 9
+    cut = proof(AgentScoreClassifier(max_rules=3, selector="exact", exact_pool=6, nodes=2))
+    assert not cut["proven"] and cut["gap"] > 0
+    program = proof(AgentScoreClassifier(max_rules=2, selector="mip", exact_pool=4, seconds=5.0))
+    assert program["goal"] == "balanced_error"
+
+
+def test_a_dictionary_may_speak_of_the_outcome(tmp_path):
+    X, y = cohort()
+    dictionary = tmp_path / "dd.yaml"
+    dictionary.write_text("columns:\n  death: {type: binary}\n")
+    AgentScoreClassifier(dictionary=dictionary, outcome="death").fit(X, y)
+    with pytest.raises(ValueError, match="no column `death`"):
+        AgentScoreClassifier(dictionary=dictionary, outcome="dead").fit(X, y)
+
+
 def test_rows_of_one_patient_stay_together():
     """Traits of a patient that mean nothing look useful where his rows are on both sides."""
     rng = np.random.default_rng(0)

@@ -4,6 +4,7 @@
 use metier_core::rng;
 use rand::RngExt;
 use std::cmp::Ordering;
+use std::ops::Range;
 
 /// The area under the ROC curve of real scores; 0.5 when one class is missing.
 ///
@@ -122,25 +123,63 @@ pub fn twice_ordered(positives: &[u64], negatives: &[u64]) -> u64 {
 
 /// The middle 95 % of the bootstrap distribution of the AUROC over `rounds` resamples of the rows,
 /// each class resampled by itself.
+///
+/// # Panics
+/// When there is not one label per score.
 pub fn bootstrap(scores: &[f64], y: &[u8], rounds: usize, seed: u64) -> [f64; 2] {
-    interval(resampled(&[scores], y, rounds, seed).into_iter().map(|r| r[0]).collect())
+    interval(resampled(&[scores], y, 0..rounds as u64, seed).into_iter().map(|r| r[0]).collect())
+}
+
+/// The middle 95 % of the bootstrap distribution of the mean AUROC of several groups of rows, given as
+/// scores and labels. Scores of different groups are never compared: each group is resampled by
+/// itself, as [`bootstrap`] does.
+///
+/// ```
+/// use metier_decision::auroc::bootstrap_mean;
+/// let scores: Vec<f64> = (0..40).map(|i| f64::from(i * 7 % 11)).collect();
+/// let y: Vec<u8> = (0..40).map(|i| u8::from(i % 3 == 0)).collect();
+/// // That the second group has its scores on another scale changes nothing.
+/// let moved: Vec<f64> = scores.iter().map(|score| score + 100.0).collect();
+/// let same = bootstrap_mean(&[(scores.clone(), y.clone()), (scores.clone(), y.clone())], 200, 0);
+/// let both = bootstrap_mean(&[(scores, y.clone()), (moved, y)], 200, 0);
+/// assert_eq!(both, same);
+/// assert!(both[0] < both[1]);
+/// ```
+///
+/// # Panics
+/// When a group has not one label per score.
+pub fn bootstrap_mean(groups: &[(Vec<f64>, Vec<u8>)], rounds: usize, seed: u64) -> [f64; 2] {
+    let mut means = vec![0.0; rounds];
+    for (place, (scores, y)) in groups.iter().enumerate() {
+        // Streams of their own, or the groups would be resampled alike.
+        let streams = (place * rounds) as u64..((place + 1) * rounds) as u64;
+        for (mean, value) in means.iter_mut().zip(resampled(&[scores], y, streams, seed)) {
+            *mean += value[0] / groups.len() as f64;
+        }
+    }
+    interval(means)
 }
 
 /// The middle 95 % of the bootstrap distribution of `AUROC(a) - AUROC(b)` on the same rows.
+///
+/// # Panics
+/// When there is not one label per score.
 pub fn bootstrap_difference(a: &[f64], b: &[f64], y: &[u8], rounds: usize, seed: u64) -> [f64; 2] {
-    interval(resampled(&[a, b], y, rounds, seed).into_iter().map(|r| r[0] - r[1]).collect())
+    interval(
+        resampled(&[a, b], y, 0..rounds as u64, seed).into_iter().map(|r| r[0] - r[1]).collect(),
+    )
 }
 
 // The AUROC of each score on each resample; one stream per round, so that rounds can be split.
-fn resampled(scores: &[&[f64]], y: &[u8], rounds: usize, seed: u64) -> Vec<Vec<f64>> {
+fn resampled(scores: &[&[f64]], y: &[u8], streams: Range<u64>, seed: u64) -> Vec<Vec<f64>> {
     use rayon::prelude::*;
     let ranks: Vec<Vec<usize>> = scores.iter().map(|scores| dense_ranks(scores)).collect();
     let class = |label| (0..y.len()).filter(|&i| y[i] == label).collect::<Vec<_>>();
     let (positives, negatives) = (class(1), class(0));
-    (0..rounds as u64)
+    streams
         .into_par_iter()
-        .map(|round| {
-            let mut random = rng::indexed(seed, "auroc bootstrap", round);
+        .map(|stream| {
+            let mut random = rng::indexed(seed, "auroc bootstrap", stream);
             let mut counts: Vec<Histogram> = ranks
                 .iter()
                 .map(|ranks| Histogram::new(ranks.iter().max().map_or(0, |top| top + 1)))

@@ -36,6 +36,9 @@ impl Tree {
     }
 
     /// The share of cases in the leaf of each row.
+    ///
+    /// # Panics
+    /// When the matrix has fewer columns than the one that the tree was grown on.
     pub fn predict(&self, matrix: &Matrix) -> Vec<f64> {
         (0..matrix.rows())
             .map(|row| {

@@ -5,7 +5,7 @@ use crate::watch::watched;
 use metier_core::Error;
 use metier_data::{Column, Frame, Values};
 use metier_decision::agentscore::{
-    Checklist, Config, Dictionary, Source, cross_validate, fit_with,
+    Checklist, Config, Dictionary, Source, by_items as by_items_of, cross_validate, fit_with,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -46,7 +46,7 @@ impl Score {
     /// Learns a checklist. `config` and `source` are JSON; keys that are left out have their usual
     /// values.
     #[staticmethod]
-    #[pyo3(signature = (columns, y, *, config, source, dictionary, folds, verbose))]
+    #[pyo3(signature = (columns, y, *, config, source, dictionary, folds, by_items, verbose))]
     #[allow(clippy::too_many_arguments)]
     fn fit(
         py: Python<'_>,
@@ -56,6 +56,7 @@ impl Score {
         source: &str,
         dictionary: Option<&str>,
         folds: usize,
+        by_items: Option<usize>,
         verbose: Option<bool>,
     ) -> PyResult<Self> {
         let table = frame(columns)?;
@@ -64,10 +65,18 @@ impl Score {
         let source: Source = serde_json::from_str(source).map_err(wrong)?;
         if let Some(path) = dictionary {
             config.dictionary = Dictionary::read(Path::new(path)).or_raise()?;
+            if table.column(&config.outcome).is_err() {
+                config.dictionary.forget([config.outcome.as_str()]);
+            }
             config.dictionary.check(&table).or_raise()?;
         }
         let y = y.as_slice()?;
         watched(py, verbose, |watch| {
+            if by_items.is_some() && folds == 0 {
+                return Err(Error::usage("there are no folds to compare numbers of items on")
+                    .in_field("by_items")
+                    .help("set folds to 2 or more"));
+            }
             if folds > 0 && source.asks_a_model() {
                 return Err(Error::usage("the model would be asked anew for every fold")
                     .in_field("folds")
@@ -77,7 +86,11 @@ impl Score {
             let mut checklist = fit_with(&table, y, &mut *proposer, &config, watch)?;
             if folds > 0 {
                 let mut fresh = |_| source.open(config.depth);
-                let honest = cross_validate(&table, y, &mut fresh, &config, folds, watch)?;
+                let mut honest = cross_validate(&table, y, &mut fresh, &config, folds, watch)?;
+                if let Some(most) = by_items {
+                    honest.by_items =
+                        by_items_of(&table, y, &mut fresh, &config, most, folds, watch)?;
+                }
                 checklist.honest = Some(honest);
             }
             Ok(Self(checklist))

@@ -120,8 +120,9 @@ fn a_time_to_event_and_a_dictionary() {
         csv += &format!("{i},{age},{crea},{time},{}\n", u8::from(i % 4 > 0));
     }
     fs::write(at.join("trial.csv"), csv).unwrap();
-    let dictionary =
-        "columns:\n  crea: {label: Creatinine, unit: umol/L, step: 10, direction: up}\n";
+    // It speaks of the outcome too, as dictionaries do.
+    let dictionary = "columns:\n  crea: {label: Creatinine, unit: umol/L, step: 10, direction: up}\n  \
+                      time: {unit: days}\n  event: {type: binary}\n";
     fs::write(at.join("dd.yaml"), dictionary).unwrap();
     let run = score(
         at,
@@ -290,6 +291,29 @@ fn how_many_items_are_worth_asking_is_told_where_asked_for() {
     let error =
         stderr(&score(at, &[&fit[..], &["--by-items", "3", "--folds", "0"]].concat()).code(2));
     assert!(error.contains("no folds to compare"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_score_is_saved_before_it_is_cross_validated() {
+    let folder = cohort();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_metier"))
+        .args(["score", "fit", "cohort.csv", "--outcome", "death", "--out", "score.json"])
+        .args(["--folds", "100", "--by-items", "10"])
+        .current_dir(folder.path())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let saved = folder.path().join("score.json");
+    while !saved.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let pid = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let saved = json(&fs::read_to_string(saved).unwrap());
+    assert!(saved["honest"].is_null());
+    score(folder.path(), &["card", "score.json"]).success();
 }
 
 #[test]

@@ -79,7 +79,7 @@ pub(super) fn choose(
     config: &Config,
     progress: &dyn Progress,
 ) -> Result<Chosen> {
-    let all: Vec<_> = pool.kept.iter().map(|kept| (&kept.rule, &kept.bits)).collect();
+    let all: Vec<_> = pool.kept().iter().map(|kept| (&kept.rule, &kept.bits)).collect();
     let choice =
         |rules: &[_], part| Choice::new(rules, layout, part, config.m, config.max_per_feature);
     let whole = choice(&all, config.choose_on);
@@ -116,9 +116,9 @@ pub(super) fn choose(
 
 // What enumerates looks at the rules that are best by themselves, and at those of the beam.
 fn few(pool: &Pool<'_>, count: usize, beams: &[usize]) -> Vec<usize> {
-    let mut places: Vec<usize> = (0..pool.kept.len()).collect();
+    let mut places: Vec<usize> = (0..pool.kept().len()).collect();
     places.sort_by(|&a, &b| {
-        pool.kept[b].construction.total_cmp(&pool.kept[a].construction).then(a.cmp(&b))
+        pool.kept()[b].construction.total_cmp(&pool.kept()[a].construction).then(a.cmp(&b))
     });
     places.truncate(count);
     places.extend(beams);

@@ -115,6 +115,22 @@ impl Dictionary {
         Self::parse(&text).map_err(|error| error.in_file(path))
     }
 
+    /// Forgets what it says of these columns: a dictionary of a whole file speaks of more than a card
+    /// may ask about.
+    ///
+    /// ```
+    /// use metier_decision::agentscore::Dictionary;
+    /// let mut dictionary = Dictionary::parse("columns: {age: {unit: years}, death: {type: binary}}")?;
+    /// dictionary.forget(["death"]);
+    /// assert_eq!(dictionary.columns.keys().collect::<Vec<_>>(), ["age"]);
+    /// # Ok::<(), metier_core::Error>(())
+    /// ```
+    pub fn forget<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) {
+        for name in names {
+            self.columns.remove(name);
+        }
+    }
+
     /// Checks that the table has the columns it speaks of, of the types it gives them.
     ///
     /// ```
@@ -131,7 +147,7 @@ impl Dictionary {
     /// An input error that names the nearest columns, or the first value that is not of the type.
     pub fn check(&self, frame: &Frame) -> Result<()> {
         for (name, entry) in &self.columns {
-            fits(frame, frame.column(name)?, entry.kind)?;
+            fits(frame, frame.column(name)?, entry)?;
         }
         self.derived.iter().try_for_each(|expr| {
             frame.numbers(&expr.a)?;
@@ -173,13 +189,13 @@ impl Dictionary {
 }
 
 // Categories are whatever a column holds.
-fn fits(frame: &Frame, column: &Column, kind: Option<Kind>) -> Result<()> {
+fn fits(frame: &Frame, column: &Column, entry: &Entry) -> Result<()> {
     let wrong = |row: usize, message: String, right: &str| {
         Err(frame
             .error_at(row, &column.name, message)
-            .help(format!("the dictionary gives it {right}; correct the value or the type")))
+            .help(format!("the dictionary gives it {right}; correct the one or the other")))
     };
-    match (kind, &column.values) {
+    match (entry.kind, &column.values) {
         (Some(Kind::Number), Values::Text(texts)) => {
             let text = texts.iter().enumerate().find_map(|(row, text)| Some((row, text.as_ref()?)));
             match text {
@@ -198,16 +214,17 @@ fn fits(frame: &Frame, column: &Column, kind: Option<Kind>) -> Result<()> {
                 None => Ok(()),
             }
         }
-        (Some(Kind::Binary), Values::Text(texts)) => {
+        // Names are of no order, so that the risk cannot go with them.
+        (kind, Values::Text(texts)) if kind == Some(Kind::Binary) || entry.direction.is_some() => {
             let strange = |text: &&String| !said_yes(text) && !said_no(text);
             let found = texts
                 .iter()
                 .enumerate()
                 .find_map(|(row, text)| Some((row, text.as_ref().filter(strange)?)));
+            let given =
+                if kind == Some(Kind::Binary) { "type binary" } else { "a direction, up or down" };
             match found {
-                Some((row, text)) => {
-                    wrong(row, format!("`{text}` is neither yes nor no"), "type binary")
-                }
+                Some((row, text)) => wrong(row, format!("`{text}` is neither yes nor no"), given),
                 None => Ok(()),
             }
         }

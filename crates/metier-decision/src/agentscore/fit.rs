@@ -98,18 +98,18 @@ pub fn fit_with(
             break;
         }
         pool.admit(batch, proposer, progress)?;
-        progress.message(&format!("{} kept of {}", pool.kept.len(), pool.verdicts.len()));
+        progress.message(&format!("{} kept of {}", pool.kept().len(), pool.verdicts.len()));
         progress.advance(1);
     }
     progress.finish();
-    if pool.kept.is_empty() {
+    if pool.kept().is_empty() {
         return Err(nothing_passed(&pool));
     }
 
     progress.begin("choosing rules", None);
     let Chosen { places, proof } = choose(&pool, &layout, &view, proposer, config, progress)?;
     progress.finish();
-    let rules: Vec<_> = places.iter().map(|&place| &pool.kept[place]).collect();
+    let rules: Vec<_> = places.iter().map(|&place| &pool.kept()[place]).collect();
     let mut scores = vec![0u8; y.len()];
     for candidate in &rules {
         layout.unpack(&candidate.bits, |row, bit| scores[row] += u8::from(bit));
@@ -170,7 +170,7 @@ pub fn fit_with(
             construction: of(Part::Construction).auroc(),
             validation: of(Part::Validation).auroc(),
             proposed: pool.verdicts.len(),
-            kept: pool.kept.len(),
+            kept: pool.kept().len(),
             invalid: proposer.invalid(),
         },
         proof,

@@ -4,7 +4,7 @@ use super::config::Config;
 use super::fit::fit_with;
 use super::proposer::Proposer;
 use super::{Checklist, split};
-use crate::auroc::{Histogram, bootstrap};
+use crate::auroc::{Histogram, bootstrap_mean};
 use metier_core::{Progress, Result};
 use metier_data::Frame;
 use serde::{Deserialize, Serialize};
@@ -17,8 +17,8 @@ pub struct Honest {
     pub folds: Vec<f64>,
     /// Their mean.
     pub auroc: f64,
-    /// The bootstrap 95 % interval of the AUROC over all rows, each scored by the checklist that
-    /// did not see it.
+    /// The bootstrap 95 % interval of their mean: the rows of each fold resampled, the checklists
+    /// as they are.
     pub interval: [f64; 2],
     /// Sensitivity of all decisions.
     pub sensitivity: f64,
@@ -100,9 +100,9 @@ pub fn cross_validate(
     progress: &dyn Progress,
 ) -> Result<Honest> {
     let split = Folds::new(table, y, config, folds)?;
-    let mut scores = vec![0.0; y.len()];
     let mut decisions = vec![false; y.len()];
-    let mut values = Vec::new();
+    let mut scored = Vec::with_capacity(folds);
+    let mut values = Vec::with_capacity(folds);
     let mut chosen = std::collections::BTreeMap::<String, usize>::new();
     progress.begin("cross-validating", Some(folds as u64));
     for fold in 0..folds {
@@ -113,9 +113,11 @@ pub fn cross_validate(
         }
         values.push(held.auroc);
         for (&row, &points) in held.rows.iter().zip(&held.points) {
-            scores[row] = held.checklist.risk.at(points);
             decisions[row] = usize::from(points) >= held.checklist.theta;
         }
+        let points: Vec<f64> = held.points.iter().map(|&points| f64::from(points)).collect();
+        let labels: Vec<u8> = held.rows.iter().map(|&row| y[row]).collect();
+        scored.push((points, labels));
         progress.advance(1);
     }
     progress.finish();
@@ -129,7 +131,7 @@ pub fn cross_validate(
     Ok(Honest {
         auroc: values.iter().sum::<f64>() / values.len() as f64,
         folds: values,
-        interval: bootstrap(&scores, y, super::validation::RESAMPLES, config.seed),
+        interval: bootstrap_mean(&scored, super::validation::RESAMPLES, config.seed),
         sensitivity: share(1, true),
         specificity: share(0, false),
         chosen,

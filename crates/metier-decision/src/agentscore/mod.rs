@@ -18,6 +18,8 @@ pub mod checks;
 mod choose;
 mod config;
 mod dictionary;
+mod direction;
+mod diversity;
 mod evidence;
 mod fit;
 mod honest;
@@ -44,10 +46,11 @@ pub use checklist::{Checklist, Item, Training};
 pub use choose::{Goal, Proof};
 pub use config::Config;
 pub use dictionary::{Dictionary, Entry, Kind, Monotone};
+pub use diversity::jaccard;
 pub use evidence::AgentScore;
 pub use fit::{NothingPassed, fit, fit_with};
 pub use honest::{Honest, by_items, cross_validate};
-pub use pool::{Candidate, Pool, Verdict, jaccard, rule_auroc};
+pub use pool::{Candidate, Pool, Verdict, rule_auroc};
 pub use proposer::{
     Attempt, DataProposer, Feedback, FileProposer, LlmConfig, LlmProposer, LlmStats, MixedProposer,
     Origin, Proposer, Source,

@@ -1,16 +1,18 @@
 //! Verification: which proposed rules are good enough, sound enough and different enough to be
 //! chosen from.
 
-use super::bitset::{Bits, Layout, Part, count_both};
+use super::bitset::{Bits, Layout, Part};
+use super::diversity::Diverse;
 use super::proposer::Proposer;
 use super::rule::{Join, Rule};
-use super::screening::Screening;
+use super::screening::{Screening, Tau};
 use super::view::AggregateView;
 use metier_core::{Error, Progress, Result};
 use metier_data::Frame;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// Why a rule was kept or refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,25 +50,13 @@ pub struct Pool<'a> {
     view: &'a AggregateView,
     screening: &'a Screening,
     excluded: &'a [String],
-    /// The rules kept, in the order of admission.
-    pub kept: Vec<Candidate>,
     /// Every verdict, in order.
     pub verdicts: Vec<Verdict>,
-    covered: Bits,
+    diverse: Diverse,
     seen: HashSet<String>,
     place: HashMap<String, usize>,
-    families: HashMap<String, usize>,
     // What was proposed, by what became of it at the bedside.
     rounded: HashMap<String, Rule>,
-}
-
-/// `J+`: of the cases that satisfy either rule, the share that satisfies both.
-pub fn jaccard(a: &Bits, b: &Bits, layout: &Layout, part: Part) -> f64 {
-    let (positives, _) = layout.ranges(part);
-    let (a, b) = (&a.words()[positives.clone()], &b.words()[positives]);
-    let both = count_both(a, b);
-    let either = count_both(a, a) + count_both(b, b) - both;
-    if either == 0 { 0.0 } else { both as f64 / either as f64 }
 }
 
 /// The AUROC of a rule by itself: the mean of its sensitivity and its specificity.
@@ -93,14 +83,17 @@ impl<'a> Pool<'a> {
             view,
             screening,
             excluded,
-            kept: Vec::new(),
             verdicts: Vec::new(),
-            covered: Bits::empty(layout.words()),
+            diverse: Diverse::new(layout),
             seen: HashSet::new(),
             place: HashMap::new(),
-            families: HashMap::new(),
             rounded: HashMap::new(),
         }
+    }
+
+    /// The rules kept, in the order of admission.
+    pub fn kept(&self) -> &[Arc<Candidate>] {
+        self.diverse.rules()
     }
 
     /// The rule as it was proposed, where one of its cut-points had to be rounded.
@@ -130,20 +123,20 @@ impl<'a> Pool<'a> {
                 rules.push(rule);
             }
         }
-        let mut judged: Vec<(Rule, Result<Candidate>)> = rules
+        let mut judged: Vec<Judged> = rules
             .into_par_iter()
             .map(|rule| {
-                let measured = self.measure(&rule);
+                let measured = self.measure(&rule).map(Arc::new);
                 (rule, measured)
             })
             .collect();
-        let rank = |entry: &(Rule, Result<Candidate>)| {
-            entry.1.as_ref().map_or(-1.0, |candidate| candidate.construction)
-        };
+        let rank =
+            |entry: &Judged| entry.1.as_ref().map_or(-1.0, |candidate| candidate.construction);
         // Equals in AUROC go by simplicity, then by their text: no order of arrival counts.
         judged.sort_by_cached_key(|entry| {
             (std::cmp::Reverse(Ordered(rank(entry))), entry.0.size(), entry.0.key())
         });
+        let tau = self.tau(&judged);
         for (rule, measured) in judged {
             progress.check()?;
             match measured {
@@ -153,7 +146,7 @@ impl<'a> Pool<'a> {
                 }
                 Ok(candidate) => {
                     let refusal =
-                        if self.screening.verify { self.refusal(&candidate) } else { None };
+                        if self.screening.verify { self.refusal(&candidate, tau) } else { None };
                     let refusal = match refusal {
                         None if self.screening.verify
                             && !proposer.plausible(self.view, &candidate.rule)? =>
@@ -167,10 +160,8 @@ impl<'a> Pool<'a> {
                         Some(reason) => self.note(rule, aurocs, false, reason),
                         None => {
                             self.note(rule, aurocs, true, "kept".into());
-                            self.covered = self.covered.or(&candidate.bits);
-                            self.place.insert(candidate.rule.key(), self.kept.len());
-                            *self.families.entry(family(&candidate.rule)).or_default() += 1;
-                            self.kept.push(candidate);
+                            self.place.insert(candidate.rule.key(), self.kept().len());
+                            self.diverse.push(candidate);
                         }
                     }
                 }
@@ -225,7 +216,7 @@ impl<'a> Pool<'a> {
     // The parts of a logical rule are mostly kept rules, whose bits are at hand.
     fn bits(&self, rule: &Rule) -> Result<Bits> {
         if let Some(&place) = self.place.get(&rule.key()) {
-            return Ok(self.kept[place].bits.clone());
+            return Ok(self.kept()[place].bits.clone());
         }
         match rule {
             Rule::Logic { op, rules } => {
@@ -240,57 +231,60 @@ impl<'a> Pool<'a> {
         }
     }
 
-    fn refusal(&self, candidate: &Candidate) -> Option<String> {
-        let (p, n) = self.layout.counts(&candidate.bits, Part::Construction);
-        let (cases, others) = self.layout.totals(Part::Construction);
-        if (p, n) == (0, 0) || (p, n) == (cases, others) {
+    // The least AUROC in a batch that is sorted best first: with it and what is kept already there
+    // are enough different rules to choose from, where so many are good enough at all.
+    fn tau(&self, judged: &[Judged]) -> f64 {
+        let Tau::Adaptive { rank, floor, .. } = self.screening.tau else {
+            return self.screening.tau.among(&[]);
+        };
+        let mut diverse = self.diverse.clone();
+        let mut best: Vec<f64> = self.kept().iter().map(|kept| kept.construction).collect();
+        let mut new = 0;
+        for candidate in judged.iter().filter_map(|(_, measured)| measured.as_ref().ok()) {
+            if new == rank || candidate.construction < floor {
+                break;
+            }
+            if self.constant(candidate)
+                || diverse.redundant(candidate, self.layout, self.screening).is_some()
+            {
+                continue;
+            }
+            best.push(candidate.construction);
+            diverse.push(Arc::clone(candidate));
+            new += 1;
+        }
+        best.sort_by(|a, b| b.total_cmp(a));
+        self.screening.tau.among(&best)
+    }
+
+    fn constant(&self, candidate: &Candidate) -> bool {
+        let counts = self.layout.counts(&candidate.bits, Part::Construction);
+        counts == (0, 0) || counts == self.layout.totals(Part::Construction)
+    }
+
+    fn refusal(&self, candidate: &Candidate, tau: f64) -> Option<String> {
+        if self.constant(candidate) {
             return Some("constant on the construction rows".into());
         }
-        if self.kept.len() >= self.screening.most {
+        if self.kept().len() >= self.screening.most {
             return Some(format!("there are {} better rules", self.screening.most));
         }
-        let tau = self.screening.tau.at(self.kept.len());
         if candidate.construction < tau {
-            return Some(format!("AUROC {:.3} is below {tau:.2}", candidate.construction));
+            return Some(format!("AUROC {:.3} is below {tau:.3}", candidate.construction));
         }
         let least = tau - self.screening.slack;
         if candidate.validation < least {
             return Some(format!(
-                "not confirmed: AUROC {:.3} on the validation rows is below {least:.2}",
+                "not confirmed: AUROC {:.3} on the validation rows is below {least:.3}",
                 candidate.validation
             ));
         }
-        let most = self.screening.family;
-        if most > 0 && self.families.get(&family(&candidate.rule)).is_some_and(|&n| n >= most) {
-            return Some(format!("{} rules on the same features", self.screening.family));
-        }
-        if self.screening.rho < 1.0 {
-            let similar = self.kept.iter().find_map(|kept| {
-                let similarity =
-                    jaccard(&candidate.bits, &kept.bits, self.layout, Part::Construction);
-                (similarity > self.screening.rho).then_some((similarity, kept))
-            });
-            if let Some((similarity, kept)) = similar {
-                let new = self
-                    .layout
-                    .counts(&candidate.bits.without(&self.covered), Part::Construction)
-                    .0;
-                if (new as f64) < self.screening.gain * cases as f64 || new == 0 {
-                    return Some(format!(
-                        "finds the same cases as `{}` (J+ {similarity:.2})",
-                        kept.rule
-                    ));
-                }
-            }
-        }
-        None
+        self.diverse.redundant(candidate, self.layout, self.screening)
     }
 }
 
-// Rules on the same columns are one family.
-fn family(rule: &Rule) -> String {
-    rule.features().join("\u{1f}")
-}
+// A rule with what it was measured to be, or why it could not be.
+type Judged = (Rule, Result<Arc<Candidate>>);
 
 /// A number in its total order.
 #[derive(Clone, Copy, PartialEq)]

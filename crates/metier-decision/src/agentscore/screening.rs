@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 pub enum Tau {
     /// Always this.
     Fixed(f64),
-    /// `min(cap, AUROC of the rank-th best non-redundant rule)`, never below `floor`: a fixed 0.60
-    /// admits no rule at all where every single sign is weak.
+    /// `min(cap, AUROC of the rank-th best non-redundant rule)`, never below `floor`, taken anew for
+    /// each batch of rules: a fixed 0.60 admits no rule at all where every single sign is weak.
     Adaptive {
         /// The paper's value.
         cap: f64,
-        /// How many rules are admitted below the cap.
+        /// How many rules there should be to choose from.
         rank: usize,
         /// No rule is admitted below this.
         floor: f64,
@@ -28,12 +28,14 @@ impl Default for Tau {
 }
 
 impl Tau {
-    /// The value for a rule that would be the `(kept + 1)`-th.
-    pub(super) fn at(self, kept: usize) -> f64 {
+    /// The value where the rules that are not redundant have these AUROCs, best first.
+    pub(super) fn among(self, best: &[f64]) -> f64 {
         match self {
             Tau::Fixed(tau) => tau,
-            Tau::Adaptive { cap, rank, floor } if kept < rank => floor.min(cap),
-            Tau::Adaptive { cap, .. } => cap,
+            Tau::Adaptive { cap, rank: 0, .. } => cap,
+            Tau::Adaptive { cap, rank, floor } => {
+                best.get(rank - 1).map_or(floor, |last| last.max(floor)).min(cap)
+            }
         }
     }
 }

@@ -159,26 +159,6 @@ impl AggregateView {
             other => other,
         }
     }
-
-    /// Whether the rule goes against a direction of the dictionary.
-    pub fn against_direction(&self, rule: &Rule) -> Option<String> {
-        let wrong = |feature: &str, up: bool| {
-            let direction = self.dictionary.columns.get(feature)?.direction?;
-            ((direction == Monotone::Up) != up).then(|| feature.to_owned())
-        };
-        match rule {
-            Rule::Threshold { feature, op, .. }
-            | Rule::Z { feature, op, .. }
-            | Rule::Quantile { feature, op, .. } => wrong(feature, op.is_up()),
-            Rule::True { feature } => wrong(feature, true),
-            Rule::Range { feature, .. } => {
-                let stated = self.dictionary.columns.get(feature)?.direction.is_some();
-                stated.then(|| feature.clone())
-            }
-            Rule::Logic { rules, .. } => rules.iter().find_map(|rule| self.against_direction(rule)),
-            _ => None,
-        }
-    }
 }
 
 // The grid holds every twentieth; between its points the quantile is interpolated.

@@ -75,7 +75,7 @@ impl Report {
         for entry in found.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             if name.starts_with(&ours) && name.ends_with(".svg") && !drawn.contains(&name) {
-                fs::remove_file(entry.path()).map_err(|error| Error::io(&entry.path(), error))?;
+                fs::remove_file(entry.path()).map_err(|error| Error::io(entry.path(), error))?;
             }
         }
         Ok(())

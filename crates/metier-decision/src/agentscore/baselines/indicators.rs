@@ -92,6 +92,9 @@ impl Indicators {
     }
 
     /// The indicator at a place, in words.
+    ///
+    /// # Panics
+    /// Where there are no more than `place` indicators.
     pub fn name(&self, place: usize) -> String {
         match &self.parts[place] {
             Part::AtLeast { name, cut, .. } => format!("{name} ≥ {cut}"),

@@ -3,6 +3,7 @@
 //! penalised {-1, 0, 1} scores, in the manner of RiskSLIM.
 
 use crate::logistic::sigmoid;
+use metier_core::{Error, Result};
 use rayon::prelude::*;
 
 /// Whole-number points for some yes/no columns.
@@ -105,7 +106,15 @@ struct Problem<'a> {
     bound: f64,
 }
 
-impl Problem<'_> {
+impl<'a> Problem<'a> {
+    fn new(columns: &'a [Vec<u32>], y: &'a [u8], bound: f64) -> Result<Self> {
+        let cases = y.iter().filter(|&&label| label == 1).count();
+        if cases == 0 || cases == y.len() {
+            return Err(Error::input("the labels are of one class, so that no odds can be fitted"));
+        }
+        Ok(Self { columns, y, bound })
+    }
+
     // The mean logistic loss where `linear` gives the log odds of each cell.
     fn loss(&self, cells: &[Cell], linear: impl Iterator<Item = f64>) -> f64 {
         let one = |(cell, x): (&Cell, f64)| {
@@ -209,10 +218,17 @@ impl Problem<'_> {
 }
 
 /// The sparse integer score of at most `k` columns with points in `-bound..=bound`: the best by
-/// logistic loss of a pool of supports, each rounded along several multipliers.
-pub fn faster_risk(columns: &[Vec<u32>], y: &[u8], k: usize, bound: i32) -> IntegerScore {
+/// logistic loss of a pool of supports, each rounded along several multipliers. `columns` hold the
+/// rows where each is true.
+///
+/// # Errors
+/// Labels of one class.
+///
+/// # Panics
+/// When a column names a row beyond the labels.
+pub fn faster_risk(columns: &[Vec<u32>], y: &[u8], k: usize, bound: i32) -> Result<IntegerScore> {
     const BEAM: usize = 10;
-    let problem = Problem { columns, y, bound: f64::from(bound) };
+    let problem = Problem::new(columns, y, f64::from(bound))?;
     let mut beam = vec![problem.model(problem.odds(), &[])];
     for _ in 0..k.min(columns.len()).min(MOST) {
         let mut tried: Vec<(usize, usize)> = Vec::new();
@@ -256,10 +272,11 @@ pub fn faster_risk(columns: &[Vec<u32>], y: &[u8], k: usize, bound: i32) -> Inte
             .collect();
         beam.extend(swaps);
     }
-    beam.par_iter()
+    Ok(beam
+        .par_iter()
         .map(|model| round(&problem, model, bound))
         .reduce_with(|a, b| if b.loss < a.loss { b } else { a })
-        .unwrap_or_default()
+        .unwrap_or_default())
 }
 
 // The best of the roundings at multipliers from 1 up to where the largest weight meets the bound.
@@ -332,10 +349,16 @@ fn scaled(problem: &Problem<'_>, model: &Model, points: &[i32], multiplier: f64)
 
 /// The {-1, 0, 1} score of at most `k` columns with the least logistic loss plus `c0` per column:
 /// a local optimum under changes of one point, drops and swaps, from the beam's score.
-pub fn risk_slim(columns: &[Vec<u32>], y: &[u8], k: usize, c0: f64) -> IntegerScore {
-    let problem = Problem { columns, y, bound: 1.0 };
+///
+/// # Errors
+/// Labels of one class.
+///
+/// # Panics
+/// When a column names a row beyond the labels.
+pub fn risk_slim(columns: &[Vec<u32>], y: &[u8], k: usize, c0: f64) -> Result<IntegerScore> {
+    let problem = Problem::new(columns, y, 1.0)?;
     let cost = |score: &IntegerScore| score.loss + c0 * score.points.len() as f64;
-    let mut best = faster_risk(columns, y, k, 1);
+    let mut best = faster_risk(columns, y, k, 1)?;
     loop {
         let weights: Vec<(usize, f64)> =
             best.points.iter().map(|&(c, p)| (c, f64::from(p) / best.multiplier)).collect();
@@ -376,7 +399,7 @@ pub fn risk_slim(columns: &[Vec<u32>], y: &[u8], k: usize, c0: f64) -> IntegerSc
             .reduce_with(|a, b| if cost(&b) < cost(&a) { b } else { a });
         match next {
             Some(next) if cost(&next) < cost(&best) - 1e-9 => best = next,
-            _ => return best,
+            _ => return Ok(best),
         }
     }
 }

@@ -6,7 +6,8 @@ use crate::agentscore::baselines::{
     self, AutoScore, Indicators, Rounding, faster_risk, pooled, risk_slim,
 };
 use crate::agentscore::{
-    Checklist, Config, DataProposer, NothingPassed, Proposer, Screening, Selector, Tau, fit, folds,
+    Checklist, Config, DataProposer, NothingPassed, Proposer, Rule, Screening, Selector, Tau, fit,
+    folds,
 };
 use crate::auroc::auroc;
 use metier_core::{Cell, Lab, Result, Scale, Table};
@@ -22,6 +23,7 @@ pub const LOGISTIC: &str = "logistic regression";
 pub const TREE: &str = "tree, depth 4";
 pub const RULE: &str = "best single rule";
 pub const GREEDY: &str = "greedy";
+pub const SAME_POOL: &str = "FasterRisk-like ±1 on the same pool";
 pub const OPTIMAL: &str = "Optimal Checklists";
 pub const AUTO: &str = "AutoScore-like";
 pub const NO_VERIFICATION: &str = "no verification";
@@ -31,7 +33,7 @@ pub const NO_DIVERSITY: &str = "no diversity quota";
 pub const TAU_60: &str = "tau fixed at 0.60";
 
 // The order of the tables.
-const ARMS: [&str; 16] = [
+const ARMS: [&str; 17] = [
     OURS,
     SINGLE,
     FASTER_1,
@@ -42,6 +44,7 @@ const ARMS: [&str; 16] = [
     AUTO,
     RULE,
     GREEDY,
+    SAME_POOL,
     OPTIMAL,
     NO_VERIFICATION,
     SINGLE_PASS,
@@ -240,7 +243,7 @@ impl Fold {
         let (train, y, test) = (&self.train, &self.train_y[..], &self.test);
         let indicators = Indicators::new(train, &[])?;
         let (columns, seen) = (indicators.transform(train)?, indicators.transform(test)?);
-        let faster = faster_risk(&columns, y, 6, 1).score(&seen, self.test_y.len());
+        let faster = faster_risk(&columns, y, 6, 1)?.score(&seen, self.test_y.len());
         Ok(named(vec![
             (OURS, self.ours(&config)?),
             (NO_JACCARD, self.ours(&Config { screening: no_jaccard, ..config.clone() })?),
@@ -266,6 +269,7 @@ impl Fold {
             (NO_DIVERSITY, screened(Screening { family: 0, ..usual() })?),
             (TAU_60, screened(Screening { tau: Tau::Fixed(0.60), ..usual() })?),
             (GREEDY, self.fell(baselines::greedy(train, y, &config))?),
+            (SAME_POOL, self.same_pool(&config)?),
             (AUTO, self.judge(&AutoScore::fit(train, y, 6, &[])?.score(test)?)),
         ];
         // Every checklist of the best rules is looked at.
@@ -278,13 +282,32 @@ impl Fold {
         let mut score = |name, score: baselines::IntegerScore| {
             arms.push((name, self.judge(&score.score(&seen, rows))));
         };
-        score(FASTER_5, faster_risk(&columns, y, 6, 5));
-        score(SLIM, risk_slim(&columns, y, 6, 1e-6));
+        score(FASTER_5, faster_risk(&columns, y, 6, 5)?);
+        score(SLIM, risk_slim(&columns, y, 6, 1e-6)?);
         let models = pooled(&columns, y, 6);
         for how in Rounding::ALL {
             score(how.name(), models.round(how, &columns, y, seed));
         }
         Ok(named(arms))
+    }
+
+    // Sparse logistic loss over the rules that a checklist is chosen from.
+    fn same_pool(&self, config: &Config) -> Result<f64> {
+        let fitted = fit(&self.train, &self.train_y, &mut DataProposer::default(), config);
+        let pool = match fitted {
+            Ok(checklist) => checklist.audit.into_iter().filter(|verdict| verdict.kept),
+            Err(error) if NothingPassed::caused(&error) => return Ok(0.5),
+            Err(error) => return Err(error),
+        };
+        let rules: Vec<Rule> = pool.map(|verdict| verdict.rule).collect();
+        let columns = |table: &Frame| -> Result<Vec<Vec<u32>>> {
+            let rows = |truth: Vec<bool>| {
+                (0..truth.len() as u32).filter(|&row| truth[row as usize]).collect()
+            };
+            rules.iter().map(|rule| Ok(rows(rule.truth(table)?))).collect()
+        };
+        let score = faster_risk(&columns(&self.train)?, &self.train_y, 6, 1)?;
+        Ok(self.judge(&score.score(&columns(&self.test)?, self.test_y.len())))
     }
 
     // A share of the columns is not at hand at the bedside: every value of them is missing.

@@ -102,7 +102,10 @@ impl<'a> Choice<'a> {
         self.bits.is_empty()
     }
 
-    /// The AUROC of the checklist of the given rules, each below [`len`](Self::len).
+    /// The AUROC of the checklist of the given rules.
+    ///
+    /// # Panics
+    /// When one of them is not below [`len`](Self::len).
     pub fn auroc(&self, chosen: &[usize]) -> f64 {
         self.value(self.state(chosen).ordered)
     }

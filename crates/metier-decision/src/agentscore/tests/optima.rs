@@ -47,6 +47,36 @@ fn exact_selection_is_the_exhaustive_optimum_and_the_beam_reaches_it() {
     assert!(short.gap() > 0.0 && short.bound >= found.auroc);
 }
 
+// A sum of points -1 and 1 is a number of answers, of a question or of its opposite, less a constant:
+// no such score of four separates better than the proven best of all of them.
+#[test]
+fn no_sparse_integer_score_beats_the_optimum_of_its_class() {
+    let frame = embedded::gbsg2().unwrap();
+    let (rows, y) = checks::at_horizon(&frame, "cens", "time", 1095.75).unwrap();
+    let names = ["age", "tsize", "pnodes", "progrec", "horTh", "tgrade"];
+    let frame = frame.select(&names).unwrap().take(&rows);
+    let rules = baselines::best_rules(&frame, &y, 12).unwrap();
+    let truth: Vec<Vec<bool>> = rules.iter().map(|rule| rule.truth(&frame).unwrap()).collect();
+    let layout = Layout::new(&y, &vec![false; y.len()]);
+    let opposite = |truth: &[bool]| truth.iter().map(|yes| !yes).collect::<Vec<bool>>();
+    let bits: Vec<Bits> = truth
+        .iter()
+        .flat_map(|truth| [layout.pack(truth), layout.pack(&opposite(truth))])
+        .collect();
+    let both = rules.iter().flat_map(|rule| [rule, rule]);
+    let listed: Vec<_> = both.zip(&bits).collect();
+    let choice = Choice::new(&listed, &layout, Part::All, 4, usize::MAX);
+    let optimum = exact(&choice, &[], u64::MAX, &Silent).unwrap();
+    assert_eq!(optimum.gap(), 0.0);
+    let columns: Vec<Vec<u32>> = truth
+        .iter()
+        .map(|truth| (0..y.len() as u32).filter(|&row| truth[row as usize]).collect())
+        .collect();
+    let score = baselines::faster_risk(&columns, &y, 4, 1).unwrap();
+    let auroc = crate::auroc::auroc(&score.score(&columns, y.len()), &y);
+    assert!(0.7 < auroc && auroc <= optimum.auroc + 1e-12, "{auroc} {}", optimum.auroc);
+}
+
 // 7
 #[test]
 fn two_of_three_is_found_by_the_program() {

@@ -190,8 +190,8 @@ pub fn run(args: &FitArgs, shell: &Shell) -> Result<()> {
             .help("leave it out where nothing is cross-validated"));
     }
     refuse_idle_flags(args)?;
-    let table = read::frame(&args.table)?;
-    let (mut table, y, outcome) = args.outcome.labelled(&table, shell)?;
+    let file = read::frame(&args.table)?;
+    let (mut table, y, outcome) = args.outcome.labelled(&file, shell)?;
     for name in &args.drop {
         table.column(name)?;
     }
@@ -233,6 +233,8 @@ pub fn run(args: &FitArgs, shell: &Shell) -> Result<()> {
     }
     if let Some(path) = &args.dictionary {
         config.dictionary = Dictionary::read(path)?;
+        // It may describe the whole file: the outcome too, and what was left out.
+        config.dictionary.forget(file.names().filter(|name| table.column(name).is_err()));
     }
     let source = source(args);
     let mut proposer = source.open(args.depth)?;
@@ -240,6 +242,10 @@ pub fn run(args: &FitArgs, shell: &Shell) -> Result<()> {
     checklist.outcome = outcome;
     for warning in &checklist.warnings {
         shell.warn(warning);
+    }
+    // Saved first: what follows takes a multiple of the time, and may be stopped.
+    if let Some(path) = &args.out {
+        checklist.write(path)?;
     }
     // A recorded or paid session is not repeated for every fold.
     if args.folds > 0 && !source.asks_a_model() {
@@ -250,11 +256,11 @@ pub fn run(args: &FitArgs, shell: &Shell) -> Result<()> {
                 by_items(&table, &y, &mut fresh, &config, most, args.folds, progress)?;
         }
         checklist.honest = Some(honest);
+        if let Some(path) = &args.out {
+            checklist.write(path)?;
+        }
     } else if source.asks_a_model() {
         shell.say("not cross-validated: that would ask the model anew for every fold");
-    }
-    if let Some(path) = &args.out {
-        checklist.write(path)?;
     }
     if shell.json() {
         shell.print_json(&checklist)
