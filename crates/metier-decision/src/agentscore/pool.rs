@@ -272,7 +272,7 @@ impl<'a> Pool<'a> {
         if candidate.construction < tau {
             return Some(format!("AUROC {:.3} is below {tau:.3}", candidate.construction));
         }
-        let least = tau - self.screening.slack;
+        let least = self.screening.tau.least() - self.screening.slack;
         if candidate.validation < least {
             return Some(format!(
                 "not confirmed: AUROC {:.3} on the validation rows is below {least:.3}",

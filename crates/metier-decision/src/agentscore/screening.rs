@@ -38,6 +38,14 @@ impl Tau {
             }
         }
     }
+
+    /// The least that it can be.
+    pub(super) fn least(self) -> f64 {
+        match self {
+            Tau::Fixed(tau) => tau,
+            Tau::Adaptive { cap, floor, .. } => floor.min(cap),
+        }
+    }
 }
 
 /// What a rule has to pass.
@@ -48,7 +56,9 @@ pub struct Screening {
     pub verify: bool,
     /// The least AUROC on the construction rows.
     pub tau: Tau,
-    /// How far below that the AUROC on the validation rows may lie.
+    /// How far the AUROC on the validation rows may lie below that, or below the floor where that
+    /// adapts: so few rows as confirm a rule would refuse every second one whose AUROC is the same
+    /// there, were the bar theirs too.
     pub slack: f64,
     /// The greatest Jaccard similarity `J+` with a kept rule; 1 keeps all (an ablation).
     pub rho: f64,

@@ -68,8 +68,8 @@ fn jaccard_of_positives_decides_what_is_redundant() {
     assert_eq!((kept(0.95), kept(0.3)), (2, 1));
 }
 
-// With twelve columns of falling worth, two of them the same, the fifth best that is not redundant
-// sets the bar for the batch, and for its confirmation.
+// With columns of falling worth, two of them the same, the fourth best that is not redundant
+// sets the bar for the batch.
 #[test]
 fn the_bar_is_the_auroc_of_a_rule_far_down_the_list() {
     let rows = 200;
