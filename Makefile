@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := evidence
-.PHONY: evidence data test lint bench python python-test docs
+.PHONY: evidence data test lint bench highs python python-test docs
 
 SCALE ?= quick
 SEED ?= 0
@@ -50,6 +50,13 @@ bench: $(VENV)/bench.stamp $(VENV)/fasterrisk.stamp
 	$(TARGET)/release/metier data pull survset
 	$(VENV)/fasterrisk/bin/python benches/agentscore.py
 
+## The program with HiGHS for integer programs (`metier score fit --select mip`), which is built from
+## source: it wants a C++ compiler, and CMake and libclang, which are brought where they are missing
+highs: $(VENV)/highs.stamp
+	PATH="$(abspath $(VENV))/bin:$$PATH" LIBCLANG_PATH="$$( \
+	    $(VENV)/bin/python -c 'import clang, os; print(os.path.join(clang.__path__[0], "native"))')" \
+	    cargo build --release --workspace --bins --features metier/highs
+
 ## The Python package, installed into $(VENV)
 python: $(VENV)/build.stamp
 	$(VENV)/bin/pip install --quiet .
@@ -71,11 +78,16 @@ $(VENV)/build.stamp:
 	touch $@
 
 $(VENV)/test.stamp: $(VENV)/build.stamp pyproject.toml
-	$(VENV)/bin/pip install --quiet numpy scikit-learn pandas polars pyarrow pypdf pytest
+	$(VENV)/bin/pip install --quiet numpy scikit-learn pandas polars pyarrow pypdf pyshtools pytest
 	touch $@
 
 $(VENV)/bench.stamp: $(VENV)/test.stamp
-	$(VENV)/bin/pip install --quiet pyshtools torch lion-pytorch
+	$(VENV)/bin/pip install --quiet torch lion-pytorch
+	touch $@
+
+$(VENV)/highs.stamp: $(VENV)/build.stamp
+	command -v cmake >/dev/null || $(VENV)/bin/pip install --quiet cmake
+	$(VENV)/bin/pip install --quiet libclang
 	touch $@
 
 # In an environment of its own: it wants older libraries than the others.

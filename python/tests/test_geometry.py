@@ -180,3 +180,13 @@ def test_pyshtools_has_the_same_functions():
 
 def test_the_docstrings_are_true(doctest_of):
     doctest_of("metier.geometry")
+
+
+def test_an_open_ring_is_closed_with_a_warning():
+    corners = [[-124.5, 32.5], [-114, 32.5], [-114, 42], [-124.5, 42]]
+    open_ring = {"type": "Polygon", "coordinates": [corners]}
+    closed = {"type": "Polygon", "coordinates": [[*corners, corners[0]]]}
+    with pytest.warns(UserWarning, match="is not closed; its ends are joined"):
+        encoder = SlepianEncoder(open_ring, L=20, global_l=0).fit(PLACES)
+    same = SlepianEncoder(closed, L=20, global_l=0).fit(PLACES)
+    assert np.array_equal(encoder.transform(PLACES), same.transform(PLACES))

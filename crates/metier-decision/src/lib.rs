@@ -18,3 +18,8 @@ pub mod logistic;
 /// assert!(metier_decision::METHODS.iter().any(|method| method.card().id == "agentscore"));
 /// ```
 pub static METHODS: &[&dyn metier_core::Method] = &[&agentscore::AgentScore];
+
+// The examples of the page are compiled as this crate's own.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/methods/agentscore.md")]
+struct AgentScorePage;

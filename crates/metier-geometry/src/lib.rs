@@ -24,3 +24,6 @@ pub static METHODS: &[&dyn metier_core::Method] = &[&slepian::Slepian];
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/methods/slepian.md")]
+struct SlepianPage;

@@ -47,12 +47,18 @@ fn node(n: usize, i: usize) -> (f64, f64) {
 
 // P_n and its derivative at |x| < 1.
 fn legendre(n: usize, x: f64) -> (f64, f64) {
-    let (mut previous, mut value) = (0.0, 1.0);
+    let (before, value) = legendre_pair(n, x);
+    (value, n as f64 * (before - x * value) / (1.0 - x * x))
+}
+
+/// The Legendre polynomials `P_{n-1}` (0 for n = 0) and `P_n` at `x`, by their recurrence.
+pub(crate) fn legendre_pair(n: usize, x: f64) -> (f64, f64) {
+    let (mut before, mut value) = (0.0, 1.0);
     for l in 1..=n {
         let l = l as f64;
-        (previous, value) = (value, ((2.0 * l - 1.0) * x * value - (l - 1.0) * previous) / l);
+        (before, value) = (value, ((2.0 * l - 1.0) * x * value - (l - 1.0) * before) / l);
     }
-    (value, n as f64 * (previous - x * value) / (1.0 - x * x))
+    (before, value)
 }
 
 #[cfg(test)]

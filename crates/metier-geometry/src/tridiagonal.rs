@@ -122,7 +122,8 @@ struct Shifted {
 impl Shifted {
     fn new(matrix: &Tridiagonal, shift: f64) -> Self {
         let n = matrix.size();
-        let smallest = f64::EPSILON * (matrix.bounds.0.abs().max(matrix.bounds.1.abs()) + 1e-300);
+        // Of a matrix of zeros too, what is divided by this stays finite.
+        let smallest = f64::EPSILON * matrix.bounds.0.abs().max(matrix.bounds.1.abs()).max(1e-280);
         let off = |i: usize| matrix.off.get(i).copied().unwrap_or(0.0);
         let mut row = [matrix.diagonal[0] - shift, off(0), 0.0];
         let (mut pivots, mut factors, mut swapped) =
@@ -188,6 +189,8 @@ mod tests {
 
     #[test]
     fn a_single_entry_is_its_own_eigenvalue() {
-        assert_eq!(Tridiagonal::new(vec![-3.5], vec![]).eigenpair(0), (-3.5, vec![1.0]));
+        for value in [-3.5, 0.0] {
+            assert_eq!(Tridiagonal::new(vec![value], vec![]).eigenpair(0), (value, vec![1.0]));
+        }
     }
 }

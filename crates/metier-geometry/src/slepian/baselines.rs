@@ -5,6 +5,7 @@
 //! [`Neighbors`](crate::learn::Neighbors).
 
 use super::harmonics::{MAX_DEGREE, sh_features};
+use crate::quadrature::legendre_pair;
 use crate::sphere::{check_points, dot, unit};
 use metier_core::{Error, Result, rng};
 use ndarray::Array2;
@@ -182,7 +183,7 @@ impl Baseline {
                     let place = unit(x.to_degrees(), y.to_degrees());
                     out.extend(zones.iter().map(|(pole, l)| {
                         let amplitude = ((2 * l + 1) as f64 / features as f64).sqrt();
-                        amplitude * legendre(*l, dot(*pole, place))
+                        amplitude * legendre_pair(*l, dot(*pole, place)).1
                     }));
                 })
             }
@@ -315,16 +316,6 @@ fn zones(
         .collect()
 }
 
-// P_l(t).
-fn legendre(l: usize, t: f64) -> f64 {
-    let (mut before, mut now) = (0.0, 1.0);
-    for degree in 1..=l {
-        let d = degree as f64;
-        (before, now) = (now, ((2.0 * d - 1.0) * t * now - (d - 1.0) * before) / d);
-    }
-    now
-}
-
 // Points of a Fibonacci lattice.
 fn spread(n: usize) -> Vec<[f64; 3]> {
     let golden = 180.0 * (5f64.sqrt() - 1.0);
@@ -389,7 +380,7 @@ mod tests {
         let weight = |l: usize| (2 * l + 1) as f64 / ((16 + l * (l + 1)) as f64).powf(2.5);
         let total: f64 = (0..=40).map(weight).sum();
         let t = dot(unit(0.0, 10.0), unit(20.0, 25.0));
-        let right: f64 = (0..=40).map(|l| weight(l) / total * legendre(l, t)).sum();
+        let right: f64 = (0..=40).map(|l| weight(l) / total * legendre_pair(l, t).1).sum();
         assert!((f64::from(product) - right).abs() < 0.03, "{product} {right}");
     }
 }

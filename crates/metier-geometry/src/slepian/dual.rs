@@ -412,6 +412,7 @@ pub fn kernel_sum(l: usize, t: f64) -> f64 {
 mod tests {
     use super::super::region::Region;
     use super::*;
+    use crate::quadrature::legendre_pair;
 
     #[test]
     fn tasks_of_one_pool_share_a_basis() {
@@ -464,20 +465,11 @@ mod tests {
                 let error = (kernel.at(t) - sum).abs() / peak;
                 assert!(error < 2e-12, "L {l}, t {t}: {error:e}");
                 if t < 0.999 {
-                    let closed = (l as f64 + 1.0) * (legendre(l, t) - legendre(l + 1, t))
-                        / (4.0 * PI * (1.0 - t));
+                    let (lower, upper) = legendre_pair(l + 1, t);
+                    let closed = (l as f64 + 1.0) * (lower - upper) / (4.0 * PI * (1.0 - t));
                     assert!((sum - closed).abs() < 1e-10 * peak, "L {l}, t {t}");
                 }
             }
         }
-    }
-
-    fn legendre(l: usize, t: f64) -> f64 {
-        let (mut before, mut now) = (0.0, 1.0);
-        for degree in 1..=l {
-            let d = degree as f64;
-            (before, now) = (now, ((2.0 * d - 1.0) * t * now - (d - 1.0) * before) / d);
-        }
-        now
     }
 }

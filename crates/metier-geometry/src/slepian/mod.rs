@@ -30,6 +30,7 @@ mod raster;
 mod region;
 mod shape;
 mod store;
+mod tapers;
 #[cfg(test)]
 mod tests;
 
@@ -43,3 +44,4 @@ pub use harmonics::{MAX_DEGREE, legendre, sh_features, sh_names};
 pub use nodes::Nodes;
 pub use raster::Raster;
 pub use region::{Region, RegionSpec};
+pub use tapers::{Tapers, tapers};

@@ -80,13 +80,18 @@ fn not_finite(grad: &GradRef<'_>, step: u64) -> Error {
 pub(crate) fn sum_of_squares(values: &[f32]) -> f64 {
     const CHUNK: usize = 1 << 15;
     if values.len() <= CHUNK {
-        return chunk_squares(values);
+        return squares(values);
     }
-    let parts: Vec<f64> = values.par_chunks(CHUNK).map(chunk_squares).collect();
+    let parts: Vec<f64> = values.par_chunks(CHUNK).map(squares).collect();
     parts.iter().sum()
 }
 
-fn chunk_squares(values: &[f32]) -> f64 {
+/// The sum of squares in f64, on one thread and in an order that depends on nothing but the length.
+///
+/// ```
+/// assert_eq!(metier_nn::optim::squares(&[3.0, 4.0]), 25.0);
+/// ```
+pub fn squares(values: &[f32]) -> f64 {
     let mut lanes = [0.0f64; 8];
     let mut eights = values.chunks_exact(8);
     for eight in &mut eights {

@@ -5,6 +5,15 @@ use rayon::prelude::*;
 /// Below this many values a thread costs more than it saves.
 const CHUNK: usize = 1 << 14;
 
+/// The sign, and zero for zero.
+///
+/// ```
+/// assert_eq!([-2.0, 0.0, 3.0].map(metier_nn::optim::sign), [-1.0, 0.0, 1.0]);
+/// ```
+pub fn sign(value: f32) -> f32 {
+    if value == 0.0 { 0.0 } else { value.signum() }
+}
+
 /// Calls `f(param, state, grad)` on matching chunks of the three slices, in parallel where they are
 /// long. `f` must treat each value by itself; then the result does not depend on the threads.
 pub fn for_each_chunk(

@@ -2,7 +2,7 @@
 
 use super::{
     Buffers, GradRef, Optimizer, ParamMut, StateDict, StepStats, check_beta, check_gradients,
-    check_learning_rate, check_not_negative, for_each_chunk,
+    check_learning_rate, check_not_negative, for_each_chunk, sign,
 };
 use metier_core::Result;
 use serde::{Deserialize, Serialize};
@@ -80,9 +80,7 @@ impl Optimizer for Lion {
             for_each_chunk(param.data, momentum, grad.data, |x, m, g| {
                 for ((x, m), g) in x.iter_mut().zip(m).zip(g) {
                     let mix = beta1 * *m + (1.0 - beta1) * g;
-                    // `signum` of zero is one; here it has to be zero.
-                    let sign = if mix == 0.0 { 0.0 } else { mix.signum() };
-                    *x = keep * *x - lr * sign;
+                    *x = keep * *x - lr * sign(mix);
                     *m = beta2 * *m + (1.0 - beta2) * g;
                 }
             });

@@ -30,8 +30,10 @@ mod state;
 mod tests;
 
 pub use adamw::{AdamW, AdamWConfig};
-pub use check::{Gradients, check_beta, check_gradients, check_learning_rate, check_not_negative};
-pub use elementwise::for_each_chunk;
+pub use check::{
+    Gradients, check_beta, check_gradients, check_learning_rate, check_not_negative, squares,
+};
+pub use elementwise::{for_each_chunk, sign};
 pub use group::{GroupPolicy, Groups, Override, ParamGroup, Side, group_by_role};
 pub use lion::{Lion, LionConfig};
 pub use role::{MatrixView, Role};

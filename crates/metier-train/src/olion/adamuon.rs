@@ -1,6 +1,6 @@
 //! AdaMuon: Muon over signs, with a second moment.
 
-use super::matrices::{Matrices, sign};
+use super::matrices::Matrices;
 use super::momentum::StateType;
 use super::newton_schulz::frobenius;
 use super::orthogonalizer::Orthogonalizer;
@@ -8,6 +8,7 @@ use faer::{MatMut, MatRef};
 use metier_core::Result;
 use metier_nn::optim::{
     Buffers, GradRef, Optimizer, ParamMut, StateDict, StepStats, check_beta, check_not_negative,
+    sign,
 };
 use serde::{Deserialize, Serialize};
 

@@ -1,11 +1,11 @@
 //! What the theory says of an update: how far it is from a matrix that is orthogonal and of signs
 //! alone, and how much descent it promises.
 
-use super::matrices::sign;
 use super::svd::ThinSvd;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use metier_core::Result;
+use metier_nn::optim::sign;
 use serde::Serialize;
 
 /// The quantities of the paper's analysis for an update signal `G = U·Σ·Vᵀ` of rank `r`, with its

@@ -5,7 +5,7 @@ use super::newton_schulz::Scratch;
 use super::orthogonalizer::Pool;
 use metier_core::Result;
 use metier_nn::optim::{
-    GradRef, MatrixView, ParamMut, StateDict, StepStats, check_gradients, check_learning_rate,
+    GradRef, MatrixView, ParamMut, StateDict, StepStats, check_gradients, check_learning_rate, sign,
 };
 use rayon::prelude::*;
 use serde::Serialize;
@@ -174,9 +174,4 @@ impl Matrix<'_> {
 /// `rms·√(d1·d2) / (‖S‖_F + 1e-8)` for signs of which `moving` are not zero.
 fn sign_scale(rms: f32, size: usize, moving: usize) -> f32 {
     (f64::from(rms) * (size as f64).sqrt() / ((moving as f64).sqrt() + 1e-8)) as f32
-}
-
-/// The sign, and zero for zero.
-pub(super) fn sign(value: f32) -> f32 {
-    if value == 0.0 { 0.0 } else { value.signum() }
 }

@@ -12,6 +12,7 @@ use faer::linalg::matmul::{matmul, triangular};
 use faer::prelude::{Reborrow, ReborrowMut};
 use faer::{Accum, MatMut, MatRef, Par};
 use metier_nn::kernels::product;
+use metier_nn::optim::squares;
 use rayon::prelude::*;
 
 /// `(a, b, c)` of the quintic `a·s + b·s³ + c·s⁵`, the same in every step.
@@ -118,18 +119,7 @@ pub(super) fn frobenius(g: MatRef<'_, f32>) -> f64 {
     let mut total = 0.0f64;
     for column in g.col_iter() {
         match column.try_as_col_major() {
-            Some(column) => {
-                let values = column.as_slice();
-                let mut lanes = [0.0f64; 8];
-                let mut eights = values.chunks_exact(8);
-                for eight in &mut eights {
-                    for (lane, value) in lanes.iter_mut().zip(eight) {
-                        *lane += f64::from(*value) * f64::from(*value);
-                    }
-                }
-                let rest = eights.remainder().iter().map(|v| f64::from(*v) * f64::from(*v));
-                total += lanes.iter().sum::<f64>() + rest.sum::<f64>();
-            }
+            Some(column) => total += squares(column.as_slice()),
             None => total += column.iter().map(|v| f64::from(*v) * f64::from(*v)).sum::<f64>(),
         }
     }

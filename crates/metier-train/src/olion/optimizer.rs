@@ -1,14 +1,14 @@
 //! OLion: the signs of an orthogonalized momentum.
 
 use super::fused::blocks;
-use super::matrices::{Matrices, Matrix, Workspace, sign};
+use super::matrices::{Matrices, Matrix, Workspace};
 use super::momentum::StateType;
 use super::orthogonalizer::Orthogonalizer;
 use faer::prelude::ReborrowMut;
 use faer::{MatMut, MatRef};
 use metier_core::{Error, Result};
 use metier_nn::optim::{
-    GradRef, Optimizer, ParamMut, StateDict, StepStats, check_beta, check_not_negative,
+    GradRef, Optimizer, ParamMut, StateDict, StepStats, check_beta, check_not_negative, sign,
 };
 use serde::{Deserialize, Serialize};
 

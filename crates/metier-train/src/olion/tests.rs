@@ -3,7 +3,7 @@ use super::*;
 use faer::{Mat, MatRef, mat};
 use metier_core::error::Kind;
 use metier_core::{Result, rng};
-use metier_nn::optim::{GradRef, GroupPolicy, Optimizer, ParamMut, StepStats};
+use metier_nn::optim::{GradRef, GroupPolicy, Optimizer, ParamMut, StepStats, sign};
 use ndarray::{Array3, Axis, array};
 use proptest::prelude::*;
 use rand_distr::{Distribution, StandardNormal};
@@ -213,7 +213,7 @@ fn a_hadamard_matrix_is_a_fixed_point() {
         [1.0, -1.0, -1.0, 1.0]
     ];
     let out = ns(h4.as_ref());
-    let signs = Mat::from_fn(4, 4, |i, j| super::matrices::sign(out[(i, j)]));
+    let signs = Mat::from_fn(4, 4, |i, j| sign(out[(i, j)]));
     assert_eq!(signs, h4);
     assert!(hadamard_diagnostics(h4.as_ref()).unwrap().hadamard_gap.abs() < 1e-6);
 }
@@ -722,7 +722,7 @@ proptest! {
         let phi = hadamard_diagnostics(gradient.as_ref()).unwrap().phi;
 
         let polar = apply(Orthogonalizer::Svd, gradient.as_ref());
-        let signs = Mat::from_fn(d1, d2, |i, j| f64::from(super::matrices::sign(polar[(i, j)])));
+        let signs = Mat::from_fn(d1, d2, |i, j| f64::from(sign(polar[(i, j)])));
         let gained = loss(&x) - loss(&(&x - faer::Scale(lr) * signs));
         let promised = lr * phi - lipschitz * lr * lr * (d1 * d2) as f64 / 2.0;
         prop_assert!(gained >= promised - 1e-5 * lr * phi.abs(), "{gained} < {promised}");
