@@ -1,5 +1,5 @@
 //! Times the Slepian basis and its evaluation on one thread, for `benches/slepian.py`: one line of
-//! JSON per case, in CPU seconds, the median of several runs.
+//! JSON per case, in CPU seconds, the mean of several runs.
 
 use metier_core::rng;
 use metier_geometry::slepian::{Region, SlepianBasis};
@@ -33,8 +33,8 @@ fn main() {
 
 fn case(kind: &str, region: &Region, l: usize, lon: &[f64], lat: &[f64]) {
     let Ok(basis) = SlepianBasis::new(region, l, 0.05, 4000) else { return };
-    let make = median(|| SlepianBasis::new(region, l, 0.05, 4000).map_or(0, |basis| basis.len()));
-    let evaluate = median(|| basis.evaluate(lon, lat).map_or(0, |features| features.len()));
+    let make = mean(|| SlepianBasis::new(region, l, 0.05, 4000).map_or(0, |basis| basis.len()));
+    let evaluate = mean(|| basis.evaluate(lon, lat).map_or(0, |features| features.len()));
     println!(
         "{{\"region\":\"{kind}\",\"l\":{l},\"modes\":{},\"points\":{},\"basis\":{make:.6},\
          \"evaluate\":{evaluate:.6}}}",
@@ -43,17 +43,17 @@ fn case(kind: &str, region: &Region, l: usize, lon: &[f64], lat: &[f64]) {
     );
 }
 
-// The median over runs that take half a second together, three at least.
-fn median(run: impl Fn() -> usize) -> f64 {
+// The mean over runs that take half a second together, three at least: one run may be shorter than a
+// tick of the clock.
+fn mean(run: impl Fn() -> usize) -> f64 {
     let begun = Instant::now();
-    let mut seconds = Vec::new();
-    while seconds.len() < 3 || (begun.elapsed().as_secs_f64() < 0.5 && seconds.len() < 50) {
-        let before = cpu_seconds(&begun);
+    let before = cpu_seconds(&begun);
+    let mut runs = 0;
+    while runs < 3 || begun.elapsed().as_secs_f64() < 0.5 {
         std::hint::black_box(run());
-        seconds.push(cpu_seconds(&begun) - before);
+        runs += 1;
     }
-    seconds.sort_by(f64::total_cmp);
-    seconds[seconds.len() / 2]
+    (cpu_seconds(&begun) - before) / f64::from(runs)
 }
 
 // The time that this thread has run, or else the time that has passed.
