@@ -1,5 +1,6 @@
 //! Methods about shapes, places and distances.
 //!
+//! - [`hippo`] has the spectrum of the matrix that state-space layers begin with.
 //! - [`slepian`] encodes places on the earth by functions that live inside a region.
 //!
 //! The numerics that they share: [`quadrature`], [`tridiagonal`] eigenpairs, places on the
@@ -7,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod hippo;
 pub mod learn;
 pub mod quadrature;
 pub mod slepian;
