@@ -50,6 +50,16 @@ fn the_two_term_formula_and_how_its_error_falls() {
     close(*legs_spectrum(1024).unwrap().omega.last().unwrap(), 0.17826, 1e-4);
 }
 
+#[test]
+fn a_size_that_no_dense_solver_could_hold() {
+    let spectrum = legs_spectrum(100_000).unwrap();
+    assert_eq!(spectrum.omega.len(), 50_000);
+    close(spectrum.omega[0], asymptotic_omega(100_000, 0, 2), 1e-15);
+    close(spectrum.omega[49_999], asymptotic_small_omega(100_000, 0), 6e-3);
+    let sum: f64 = spectrum.both_signs().map(|(_, p, _)| 2.0 * p * p).sum();
+    close(sum, 1e10, 1e-12);
+}
+
 // The eigenvalues of i K, which is Hermitian.
 fn dense(n: usize) -> Vec<f64> {
     let skew = legs_skew(n).unwrap();
