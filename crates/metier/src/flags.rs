@@ -43,6 +43,15 @@ impl FromStr for NamedPath {
     }
 }
 
+/// A finite number: choices are kept as JSON, which has no other.
+pub fn finite(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        Ok(_) => Err("the number is not finite".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -420,6 +420,8 @@ fn bad_settings_are_named_and_leave_nothing_behind() {
         (&["--beta1", "1"][..], &["beta1 = 1 is outside [0, 1)"][..]),
         (&["--beta2", "-0.5"], &["beta2 = -0.5 is outside [0, 1)"]),
         (&["--lr", "0"], &["lr = 0 is not above zero"]),
+        (&["--lr", "nan"], &["--lr", "the number is not finite"]),
+        (&["--clip", "inf"], &["--clip", "the number is not finite"]),
         (&["--ns-steps", "0"], &["ns_steps", "0", "lion-rms"]),
         (&["--group", "ln_f=matrix"], &["transformer.ln_f.weight", "[64]", "`--aux`"]),
         (&["--group", "ln_f"], &["`ln_f` names no group", "PATTERN=matrix"]),

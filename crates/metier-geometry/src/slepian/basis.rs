@@ -407,7 +407,7 @@ fn check_bandwidth(l: usize, share: f64) -> Result<()> {
             4e-3 * functions
         )
     });
-    Err(error.in_field("L").help(format!("{MAX_DEGREE} resolves 10 km; take a smaller L")))
+    Err(error.in_field("L").help(format!("take 1 to {MAX_DEGREE}, which resolves 10 km")))
 }
 
 fn check_threshold(thresh: f64) -> Result<()> {

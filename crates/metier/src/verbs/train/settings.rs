@@ -1,5 +1,6 @@
 //! What a run is told: its flags, and what its folder remembers of them.
 
+use crate::flags::finite;
 use crate::text::text_path;
 use metier_core::{Error, Result, files};
 use metier_nn::corpus::{Corpus, LoaderConfig};
@@ -34,19 +35,19 @@ pub struct Choices {
     #[arg(long, value_name = "NAME", help_heading = "Optimizer")]
     aux: Option<String>,
     /// The highest learning rate [default: 6e-4]
-    #[arg(long, value_name = "RATE", help_heading = "Optimizer")]
+    #[arg(long, value_name = "RATE", help_heading = "Optimizer", value_parser = finite)]
     lr: Option<f32>,
     /// The share of the old momentum in a step (olion, lion, lion-rms) or its decay (adamw)
-    #[arg(long, value_name = "BETA", help_heading = "Optimizer")]
+    #[arg(long, value_name = "BETA", help_heading = "Optimizer", value_parser = finite)]
     beta1: Option<f32>,
     /// The decay of the momentum (olion, lion, lion-rms) or of the squares (adamw)
-    #[arg(long, value_name = "BETA", help_heading = "Optimizer")]
+    #[arg(long, value_name = "BETA", help_heading = "Optimizer", value_parser = finite)]
     beta2: Option<f32>,
     /// The decay of the momentum (muon, adamuon, signum)
-    #[arg(long, value_name = "BETA", help_heading = "Optimizer")]
+    #[arg(long, value_name = "BETA", help_heading = "Optimizer", value_parser = finite)]
     momentum: Option<f32>,
     /// The decoupled decay of matrices [default: the optimizer's own, usually 0.1]
-    #[arg(long, value_name = "RATE", help_heading = "Optimizer")]
+    #[arg(long, value_name = "RATE", help_heading = "Optimizer", value_parser = finite)]
     weight_decay: Option<f32>,
     /// Newton–Schulz steps (olion, muon, adamuon) [default: 5]
     #[arg(long, value_name = "N", help_heading = "Optimizer")]
@@ -99,10 +100,10 @@ pub struct Choices {
     #[arg(long, value_name = "NAME", help_heading = "Course")]
     schedule: Option<Decay>,
     /// The share of the highest learning rate that it falls to [default: 0.1]
-    #[arg(long, value_name = "SHARE", help_heading = "Course")]
+    #[arg(long, value_name = "SHARE", help_heading = "Course", value_parser = finite)]
     floor: Option<f32>,
     /// The norm that gradients are scaled down to; 0 leaves them [default: 1]
-    #[arg(long, value_name = "NORM", help_heading = "Course")]
+    #[arg(long, value_name = "NORM", help_heading = "Course", value_parser = finite)]
     clip: Option<f32>,
     /// Steps between measurements on held-out text; 0 for none [default: 100]
     #[arg(long, value_name = "N", help_heading = "Course")]
