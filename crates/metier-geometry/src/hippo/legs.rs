@@ -17,10 +17,10 @@ use std::f64::consts::PI;
 /// The most states whose spectrum is computed.
 pub const MAX_STATES: usize = 10_000_000;
 
-/// The most states whose dense matrices are made: 16,384² numbers are 2 GiB.
+/// The most states whose dense matrices are made: 16,384² numbers are 2 GiB, complex ones 4.
 pub const MAX_DENSE: usize = 16_384;
 
-pub(super) fn check_states(n: usize, most: usize) -> Result<()> {
+fn check_states(n: usize, most: usize) -> Result<()> {
     if (1..=most).contains(&n) {
         return Ok(());
     }
@@ -76,9 +76,9 @@ fn root(i: usize, k: usize) -> f64 {
 
 /// The diagonal-plus-low-rank form of the LegS system, one entry per pair of eigenvalues.
 ///
-/// In the basis of the eigenvectors, scaled so that each has a real positive product with `P`, `A` is
-/// `diag(1/2 ∓ ...) + p pᵀ` and the input vector is `b`: the eigenvalues of `-A`'s normal part are
-/// `-1/2 ± i omega`, and both of a pair have the same `p` and `b = sqrt(2) p`.
+/// In the basis of the eigenvectors, each turned so that its product with `P` is real and positive,
+/// `A` is `diag(1/2 ± i omega) + p pᵀ` and the input vector is `b = sqrt(2) p`; both of a pair have
+/// the same `p`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LegsSpectrum {
     /// The number of states.
@@ -106,7 +106,7 @@ impl LegsSpectrum {
 /// The exact spectrum of the LegS matrix of any size, in time and memory of O(N).
 ///
 /// Every frequency is the root of a concave increasing function, which Newton's method reaches from
-/// below without a bracket; about seven steps of constant cost.
+/// below without a bracket, in a few steps of constant cost.
 ///
 /// ```
 /// let spectrum = metier_geometry::hippo::legs_spectrum(4)?;
