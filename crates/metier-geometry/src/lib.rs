@@ -11,6 +11,7 @@
 pub mod hippo;
 pub mod learn;
 pub mod quadrature;
+mod simd;
 pub mod slepian;
 pub mod sphere;
 pub mod tridiagonal;

@@ -20,7 +20,7 @@ pub const MAX_STATES: usize = 10_000_000;
 /// The most states whose dense matrices are made: 16,384² numbers are 2 GiB, complex ones 4.
 pub const MAX_DENSE: usize = 16_384;
 
-fn check_states(n: usize, most: usize) -> Result<()> {
+pub(super) fn check_states(n: usize, most: usize) -> Result<()> {
     if (1..=most).contains(&n) {
         return Ok(());
     }

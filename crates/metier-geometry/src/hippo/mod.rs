@@ -1,19 +1,37 @@
-//! The HiPPO-LegS matrix in closed form: what state-space layers (S4, S4D, S5) are initialised with.
+//! The HiPPO-LegS matrix in closed form, and the layer in its limit of infinitely many states.
 //!
-//! Such layers build the matrix, decompose it by a dense complex solver in O(N³), and keep its
+//! State-space layers (S4, S4D, S5) are initialised with that matrix. They build it, decompose it by a dense complex solver in O(N³), and keep its
 //! eigenvalues and low-rank terms. All of these have closed forms: [`legs_spectrum`] gives them to
 //! the last digits in O(N), [`legs_eigenvectors`] the change of basis in O(N²).
+//!
+//! As N grows, the matrix becomes Volterra's integration operator and the layer's kernel a formula in
+//! Bessel functions of time: [`Continuized`]. Its [`Bank`] of kernels turns any sequence into a few
+//! states that hold its past, for a linear model to read; [`Memory`] says how much of it, and
+//! [`baselines`] are the memories that people use instead.
 //!
 //! Gu, Dao, Ermon, Rudra & Ré, "HiPPO: Recurrent Memory with Optimal Polynomial Projections",
 //! arXiv 2008.07669; Gu, Goel & Ré, "Efficiently Modeling Long Sequences with Structured State
 //! Spaces", arXiv 2111.00396. The closed forms are our own.
 
 mod angles;
+mod bank;
+pub mod baselines;
+mod bessel;
+mod continuized;
+mod exponential;
 mod legs;
+mod memory;
+mod operator;
+mod stream;
 #[cfg(test)]
 mod tests;
 
+pub use bank::Bank;
+pub use continuized::{Basis, Continuized, ContinuizedConfig, Discretization};
 pub use legs::{
     LegsSpectrum, MAX_DENSE, MAX_STATES, asymptotic_omega, asymptotic_small_omega, legs_b,
     legs_eigenvectors, legs_matrix, legs_skew, legs_spectrum,
 };
+pub use memory::Memory;
+pub use operator::{decay, decay_of_one, operator_frequency};
+pub use stream::{BlockStream, Clock, LegsStream, SpectralStream};

@@ -1,8 +1,9 @@
 //! Slepian functions of a spherical cap, by Grünbaum's commuting tridiagonal matrix.
 
-use super::harmonics::{BLOCK, Lane, Order, SCALE, Sums, TILE, Tile, dispatch, fma, times};
+use super::harmonics::{BLOCK, Lane, Order, SCALE, Sums, TILE, Tile, times};
 use super::radial::RadialTable;
 use crate::quadrature::gauss_legendre;
+use crate::simd::{dispatch, fma};
 use crate::sphere::ToPole;
 use crate::tridiagonal::Tridiagonal;
 use metier_core::{Error, Progress, Result, Silent};

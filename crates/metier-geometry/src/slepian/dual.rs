@@ -16,8 +16,9 @@
 
 use super::cap::{Cap, CapBasis};
 use super::chebyshev::{points, to_powers};
-use super::harmonics::{Harmonics, TILE, dispatch, fma};
+use super::harmonics::{Harmonics, TILE};
 use super::nodes::Nodes;
+use crate::simd::{dispatch, fma};
 use crate::sphere::{ToPole, dot, lon_lat, smallest_cap, unit};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};

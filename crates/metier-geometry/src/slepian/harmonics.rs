@@ -9,10 +9,10 @@
 //! poles are ordinary points, and, with one factor of 1e280 moved from the polynomial to the power,
 //! neither over- nor underflows for any degree up to [`MAX_DEGREE`].
 
+use crate::simd::{dispatch, fma};
 use crate::sphere::ToPole;
 use metier_core::{Error, Result};
 use ndarray::Array2;
-use pulp::Arch;
 use rayon::prelude::*;
 use std::f64::consts::{PI, SQRT_2};
 
@@ -124,22 +124,6 @@ impl Sums {
                 }
             }
         }
-    }
-}
-
-#[inline(always)]
-pub(super) fn fma<const FMA: bool>(a: f64, b: f64, c: f64) -> f64 {
-    // Without the instruction a fused step is a slow library call.
-    if FMA { a.mul_add(b, c) } else { a * b + c }
-}
-
-/// Runs the closure that fits the processor: compiled for its widest vectors with fused steps, or
-/// plain.
-#[inline(always)]
-pub(super) fn dispatch<R>(fused: impl FnOnce() -> R, plain: impl FnOnce() -> R) -> R {
-    match Arch::new() {
-        Arch::Scalar => plain(),
-        arch => arch.dispatch(fused),
     }
 }
 

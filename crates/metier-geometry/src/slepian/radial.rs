@@ -9,7 +9,8 @@
 //! place, and an entry never over- or underflows where the function itself does not.
 
 use super::chebyshev::{points, to_powers};
-use super::harmonics::{Lane, Sums, TILE, dispatch, fma};
+use super::harmonics::{Lane, Sums, TILE};
+use crate::simd::{dispatch, fma};
 use std::cell::RefCell;
 
 const TERMS: usize = 12;

@@ -1,6 +1,6 @@
 //! Right values of the closed forms, and their laws against dense solves.
 
-use super::*;
+use super::super::*;
 use faer::{Mat, Side, c64};
 use ndarray::Array2;
 use proptest::prelude::*;
@@ -153,7 +153,7 @@ proptest! {
         prop_assert_eq!(omega.len(), n.div_ceil(2));
         prop_assert!(omega.windows(2).all(|pair| pair[0] > pair[1]));
         for (j, omega) in omega.iter().enumerate().filter(|(_, omega)| **omega > 0.0) {
-            let sum = super::angles::above(n, *omega);
+            let sum = super::super::angles::above(n, *omega);
             let right = (2 * j + 1) as f64 * PI / 2.0;
             prop_assert!((sum - right).abs() < 1e-14 * n as f64 + 1e-13, "{} {}", sum, right);
         }

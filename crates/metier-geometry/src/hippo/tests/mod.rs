@@ -1,0 +1,3 @@
+mod legs;
+mod limit;
+mod memories;
