@@ -1,6 +1,7 @@
 //! Methods about shapes, places and distances.
 //!
-//! - [`hippo`] has the spectrum of the matrix that state-space layers begin with.
+//! - [`hippo`] turns sequences into a few states that hold their past, and has the spectrum of the
+//!   matrix that state-space layers begin with.
 //! - [`slepian`] encodes places on the earth by functions that live inside a region.
 //!
 //! The numerics that they share: [`quadrature`], [`tridiagonal`] eigenpairs, places on the
@@ -21,7 +22,7 @@ pub mod tridiagonal;
 /// ```
 /// assert!(metier_geometry::METHODS.iter().any(|method| method.card().id == "slepian"));
 /// ```
-pub static METHODS: &[&dyn metier_core::Method] = &[&slepian::Slepian];
+pub static METHODS: &[&dyn metier_core::Method] = &[&slepian::Slepian, &hippo::Hippo];
 
 // The examples of the pages are compiled as this crate's own.
 #[cfg(doctest)]

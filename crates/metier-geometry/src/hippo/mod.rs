@@ -1,8 +1,9 @@
 //! The HiPPO-LegS matrix in closed form, and the layer in its limit of infinitely many states.
 //!
-//! State-space layers (S4, S4D, S5) are initialised with that matrix. They build it, decompose it by a dense complex solver in O(N³), and keep its
-//! eigenvalues and low-rank terms. All of these have closed forms: [`legs_spectrum`] gives them to
-//! the last digits in O(N), [`legs_eigenvectors`] the change of basis in O(N²).
+//! State-space layers (S4, S4D, S5) are initialised with that matrix. They build it, decompose it by a
+//! dense complex solver in O(N³), and keep its eigenvalues and low-rank terms. All of these have
+//! closed forms: [`legs_spectrum`] gives them to the last digits in O(N), [`legs_eigenvectors`] the
+//! change of basis in O(N²).
 //!
 //! As N grows, the matrix becomes Volterra's integration operator and the layer's kernel a formula in
 //! Bessel functions of time: [`Continuized`]. Its [`Bank`] of kernels turns any sequence into a few
@@ -18,6 +19,7 @@ mod bank;
 pub mod baselines;
 mod bessel;
 mod continuized;
+mod evidence;
 mod exponential;
 mod legs;
 mod memory;
@@ -28,6 +30,7 @@ mod tests;
 
 pub use bank::Bank;
 pub use continuized::{Basis, Continuized, ContinuizedConfig, Discretization};
+pub use evidence::Hippo;
 pub use legs::{
     LegsSpectrum, MAX_DENSE, MAX_STATES, asymptotic_omega, asymptotic_small_omega, legs_b,
     legs_eigenvectors, legs_matrix, legs_skew, legs_spectrum,

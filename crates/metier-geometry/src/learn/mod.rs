@@ -12,6 +12,7 @@ mod logistic;
 mod neighbors;
 mod network;
 mod ridge;
+mod ridge_classifier;
 mod sparse_gp;
 mod split;
 
@@ -21,6 +22,7 @@ pub use network::{
     Architecture, DeepRff, Glu, Mlp, Network, NetworkConfig, ResMlp, Siren, Training,
 };
 pub use ridge::Ridge;
+pub use ridge_classifier::RidgeClassifier;
 pub use sparse_gp::{SparseGp, SparseGpConfig};
 pub use split::{Split, folds, rows, shuffled};
 

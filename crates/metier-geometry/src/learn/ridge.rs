@@ -28,34 +28,15 @@ impl Ridge {
         super::check(x, y.len())?;
         super::check(held_x, held_y.len())?;
         super::check_columns(x, held_x)?;
-        let (rows, columns) = x.dim();
-        let (mean, deviation) = moments(x);
-        let offset = y.iter().sum::<f64>() / rows as f64;
-        let mut gram = Mat::<f64>::zeros(columns, columns);
-        let mut right = vec![0.0; columns];
-        // In blocks of rows, so that the doubled features never exist as a whole.
-        const BLOCK: usize = 2048;
-        for first in (0..rows).step_by(BLOCK) {
-            let last = (first + BLOCK).min(rows);
-            let block: Vec<f64> = (first..last)
-                .flat_map(|row| {
-                    let (mean, deviation) = (&mean, &deviation);
-                    (0..columns).map(move |k| (f64::from(x[[row, k]]) - mean[k]) / deviation[k])
-                })
-                .collect();
-            for (row, values) in (first..last).zip(block.chunks_exact(columns.max(1))) {
-                let target = y[row] - offset;
-                right.iter_mut().zip(values).for_each(|(sum, value)| *sum += value * target);
-            }
-            let block = MatRef::from_row_major_slice(&block, last - first, columns);
-            matmul(&mut gram, Accum::Add, block.transpose(), block, 1.0, Par::rayon(0));
-        }
+        let offset = y.iter().sum::<f64>() / y.len() as f64;
+        let Normal { gram, right, mean, deviation } = Normal::of(x, 1, |row, _| y[row] - offset);
+        let columns = x.ncols();
         let solved = gram.self_adjoint_eigen(Side::Lower).map_err(|error| {
             Error::numeric(format!("ridge regression did not converge: {error:?}"))
         })?;
         let (vectors, values) = (solved.U(), solved.S().column_vector());
         let turned: Vec<f64> = (0..columns)
-            .map(|k| vectors.col(k).iter().zip(&right).map(|(v, r)| v * r).sum())
+            .map(|k| vectors.col(k).iter().zip(right.col(0).iter()).map(|(v, r)| v * r).sum())
             .collect();
         let mut best: Option<(f64, Self)> = None;
         for alpha in STRENGTHS {
@@ -86,6 +67,45 @@ impl Ridge {
             row.iter().zip(&self.weights).map(|(x, w)| f64::from(*x) * w).sum::<f64>()
         };
         x.rows().into_iter().map(|row| sum(row) + self.offset).collect()
+    }
+}
+
+/// The normal equations of standardised features: products of all columns with one another and with
+/// the targets.
+pub(super) struct Normal {
+    pub(super) gram: Mat<f64>,
+    pub(super) right: Mat<f64>,
+    pub(super) mean: Vec<f64>,
+    pub(super) deviation: Vec<f64>,
+}
+
+impl Normal {
+    /// Adds them up for `targets` targets, of which `target` gives the one of a row.
+    pub(super) fn of(
+        x: &Array2<f32>,
+        targets: usize,
+        target: impl Fn(usize, usize) -> f64,
+    ) -> Self {
+        let (rows, columns) = x.dim();
+        let (mean, deviation) = moments(x);
+        let mut gram = Mat::<f64>::zeros(columns, columns);
+        let mut right = Mat::<f64>::zeros(columns, targets);
+        // In blocks of rows, so that the doubled features never exist as a whole.
+        const BLOCK: usize = 2048;
+        for first in (0..rows).step_by(BLOCK) {
+            let last = (first + BLOCK).min(rows);
+            let block: Vec<f64> = (first..last)
+                .flat_map(|row| {
+                    let (mean, deviation) = (&mean, &deviation);
+                    (0..columns).map(move |k| (f64::from(x[[row, k]]) - mean[k]) / deviation[k])
+                })
+                .collect();
+            let block = MatRef::from_row_major_slice(&block, last - first, columns).transpose();
+            let goal = Mat::from_fn(last - first, targets, |i, k| target(first + i, k));
+            matmul(&mut gram, Accum::Add, block, block.transpose(), 1.0, Par::rayon(0));
+            matmul(&mut right, Accum::Add, block, &goal, 1.0, Par::rayon(0));
+        }
+        Self { gram, right, mean, deviation }
     }
 }
 
