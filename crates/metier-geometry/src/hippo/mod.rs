@@ -18,23 +18,33 @@ mod angles;
 mod bank;
 pub mod baselines;
 mod bessel;
+mod check;
 mod continuized;
 mod evidence;
 mod exponential;
+mod export;
+mod figures;
 mod legs;
 mod memory;
 mod operator;
+mod sequences;
+mod step;
 mod stream;
 #[cfg(test)]
 mod tests;
 
 pub use bank::Bank;
+pub use check::{Identity, identities};
 pub use continuized::{Basis, Continuized, ContinuizedConfig, Discretization};
 pub use evidence::Hippo;
+pub use export::export_dplr;
+pub use figures::{coverage_figure, kernel_figure, reconstruction_figure, spectrum_figure};
 pub use legs::{
     LegsSpectrum, MAX_DENSE, MAX_STATES, asymptotic_omega, asymptotic_small_omega, legs_b,
     legs_eigenvectors, legs_matrix, legs_skew, legs_spectrum,
 };
 pub use memory::Memory;
 pub use operator::{decay, decay_of_one, operator_frequency};
+pub use sequences::{Missing, fill_missing, sequences};
+pub use step::{StepCoverage, best_step, coverage_by_step};
 pub use stream::{BlockStream, Clock, LegsStream, SpectralStream};

@@ -1,10 +1,9 @@
 //! The closed forms against dense solves, the asymptotic formulas, and the limit.
 
 use super::super::baselines::{legs_kernels, s4d_inv};
-use super::super::{asymptotic_omega, decay_of_one, legs_skew, legs_spectrum};
-use faer::{Mat, Side, c64};
-use metier_core::evidence::{Axes, Line};
-use metier_core::{Bar, Cell, Claim, Error, Figure, Finding, Lab, Plot, Result, Samples, Table};
+use super::super::check::difference_from_dense;
+use super::super::{asymptotic_omega, decay_of_one, legs_spectrum, spectrum_figure};
+use metier_core::{Bar, Cell, Claim, Finding, Lab, Result, Samples, Table};
 
 pub(super) fn identities(lab: &Lab, finding: &mut Finding) -> Result<()> {
     exactness(lab, finding)?;
@@ -36,18 +35,6 @@ fn exactness(lab: &Lab, finding: &mut Finding) -> Result<()> {
     Ok(())
 }
 
-fn difference_from_dense(n: usize) -> Result<f64> {
-    let skew = legs_skew(n)?;
-    let hermitian = Mat::from_fn(n, n, |i, k| c64::new(0.0, skew[[i, k]]));
-    let dense = hermitian.self_adjoint_eigenvalues(Side::Lower).map_err(|error| {
-        Error::numeric(format!("the dense eigenproblem did not converge: {error:?}"))
-    })?;
-    let closed = legs_spectrum(n)?.omega;
-    // The dense solver finds every eigenvalue up to rounding of the largest, and a zero as such.
-    let pairs = closed.iter().zip(dense.iter().rev()).filter(|(omega, _)| **omega > 0.0);
-    Ok(pairs.map(|(omega, dense)| (dense / omega - 1.0).abs()).fold(0.0, f64::max))
-}
-
 fn asymptotics(finding: &mut Finding) -> Result<()> {
     let sizes = [16, 64, 256, 1024];
     let mut table = Table::new(
@@ -77,29 +64,7 @@ fn asymptotics(finding: &mut Finding) -> Result<()> {
         bar: Bar::AtLeast(200.0),
         gate: true,
     });
-    let n = 256;
-    let exact = legs_spectrum(n)?.omega;
-    let rank: Vec<f64> = (1..=exact.len()).map(|j| j as f64).collect();
-    let formula = |value: &dyn Fn(usize) -> f64| -> (Vec<f64>, Vec<f64>) {
-        let values = (0..exact.len()).map(|j| ((j + 1) as f64, value(j)));
-        values.filter(|(_, value)| *value > 1e-2).unzip()
-    };
-    let (two_rank, two) = formula(&|j| asymptotic_omega(n, j, 2));
-    let rule = s4d_inv(n);
-    let (inv_rank, inv) = formula(&|j| rule[j]);
-    let lines = vec![
-        Line::new("exact", rank, exact.clone()),
-        Line::new("two terms", two_rank, two),
-        Line::new("S4D-Inv", inv_rank, inv),
-    ];
-    let axes = Axes::new("rank of the frequency", "frequency").log_x().log_y();
-    finding.figures.push(
-        Figure::new("spectrum", "Frequencies of the HiPPO matrix", Plot::Lines { axes, lines })
-            .caption(format!(
-                "N = {n}. The two-term formula follows the top of the spectrum; both formulas fall \
-                 below 0 where the spectrum thickens like 1 / ln N."
-            )),
-    );
+    finding.figures.push(spectrum_figure(256)?);
     Ok(())
 }
 

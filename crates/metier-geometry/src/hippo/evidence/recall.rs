@@ -1,9 +1,9 @@
 //! How far back a linear readout of the states sees white noise.
 
 use super::super::baselines::Baseline;
-use super::super::{Basis, Memory};
+use super::super::{Basis, Memory, kernel_figure};
 use super::arms::Arm;
-use metier_core::evidence::{Axes, HeatMap, Line};
+use metier_core::evidence::{Axes, Line};
 use metier_core::{Bar, Cell, Claim, Figure, Finding, Lab, Plot, Result, Table};
 
 const STATES: usize = 64;
@@ -83,7 +83,7 @@ pub(super) fn recall(lab: &Lab, finding: &mut Finding) -> Result<()> {
     });
     finding.notes.push(
         "S4D-Lin repeats itself after a time of 2, faded by 1/e: what it holds of any sample is at most \
-         1 - e⁻², or 0.865, of the variance. So it is ahead at 0.8 and has nothing at 0.9."
+         1 - e⁻², or 0.865, of the variance. That is why it has nothing at 0.9, whatever its step."
             .into(),
     );
     let axes = Axes::new("delay in samples", "R² of the best linear readout");
@@ -92,21 +92,6 @@ pub(super) fn recall(lab: &Lab, finding: &mut Finding) -> Result<()> {
             format!("{STATES} states, white noise, each memory at the step that reaches furthest."),
         ),
     );
-    let shown = Arm::Limit(Basis::Legendre).bank(16, 1.0, 160, 0)?;
-    finding.figures.push(
-        Figure::new(
-            "kernels",
-            "Kernels of the limit",
-            Plot::HeatMap(HeatMap {
-                x_label: "samples ago".into(),
-                y_label: "state".into(),
-                value_label: "kernel".into(),
-                values: shown.values().rows().into_iter().map(|row| row.to_vec()).collect(),
-                signed: true,
-                ..HeatMap::default()
-            }),
-        )
-        .caption("Legendre basis, 16 states, dt = 1: every state looks at its own age."),
-    );
+    finding.figures.push(kernel_figure(&Arm::Limit(Basis::Legendre).bank(16, 1.0, 160, 0)?));
     Ok(())
 }
