@@ -40,6 +40,8 @@ pub enum Verb {
     #[command(subcommand)]
     Slepian(verbs::slepian::Command),
     #[command(subcommand)]
+    Hippo(verbs::hippo::Command),
+    #[command(subcommand)]
     Score(verbs::score::Command),
     Train(verbs::train::Args),
     Generate(verbs::generate::Args),
@@ -59,6 +61,7 @@ impl Verb {
             Verb::Evidence(args) => verbs::evidence::run(args, shell),
             Verb::Methods(args) => verbs::methods::run(args, shell),
             Verb::Slepian(command) => verbs::slepian::run(command, shell),
+            Verb::Hippo(command) => verbs::hippo::run(command, shell),
             Verb::Score(command) => verbs::score::run(command, shell),
             Verb::Train(args) => verbs::train::run(args, shell),
             Verb::Generate(args) => verbs::generate::run(args, shell),
@@ -75,7 +78,7 @@ impl Verb {
 // The verbs by who needs them, in the order of the help page.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("See that it works", &["evidence", "methods"]),
-    ("Analyse data", &["slepian"]),
+    ("Analyse data", &["slepian", "hippo"]),
     ("Decide", &["score"]),
     ("Train models", &["train", "generate", "tokenize", "convert", "optim"]),
     ("Get and keep things", &["data", "completions", "man"]),

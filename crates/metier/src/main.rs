@@ -3,6 +3,7 @@
 mod cli;
 mod flags;
 mod methods;
+mod picture;
 mod shell;
 mod text;
 mod verbs;

@@ -24,6 +24,7 @@ mod evidence;
 mod exponential;
 mod export;
 mod figures;
+mod irregular;
 mod legs;
 mod memory;
 mod operator;
@@ -39,6 +40,7 @@ pub use continuized::{Basis, Continuized, ContinuizedConfig, Discretization};
 pub use evidence::Hippo;
 pub use export::export_dplr;
 pub use figures::{coverage_figure, kernel_figure, reconstruction_figure, spectrum_figure};
+pub use irregular::irregular_states;
 pub use legs::{
     LegsSpectrum, MAX_DENSE, MAX_STATES, asymptotic_omega, asymptotic_small_omega, legs_b,
     legs_eigenvectors, legs_matrix, legs_skew, legs_spectrum,

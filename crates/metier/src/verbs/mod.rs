@@ -5,6 +5,7 @@ pub mod convert;
 pub mod data;
 pub mod evidence;
 pub mod generate;
+pub mod hippo;
 pub mod man;
 pub mod methods;
 pub mod optim;

@@ -2,9 +2,9 @@
 
 mod fit;
 
+use crate::picture;
 use crate::shell::Shell;
-use metier_core::evidence::draw::{Size, Theme, svg};
-use metier_core::{Error, Figure, Result, files};
+use metier_core::{Error, Result};
 use metier_data::{Column, Frame, read, write};
 use metier_geometry::slepian::{
     Raster, Region, RegionSpec, SlepianBasis, SlepianConfig, SlepianEncoder, eigenvalue_curve,
@@ -13,7 +13,7 @@ use metier_geometry::slepian::{
 use metier_geometry::sphere::first_bad_point;
 use ndarray::Array2;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Turn places into features that are fine inside a region
@@ -379,27 +379,13 @@ fn single(value: f32) -> f64 {
     value.to_string().parse().unwrap_or(f64::from(value))
 }
 
-// Before anything is computed.
-fn check_picture(path: &Path) -> Result<()> {
-    if path.extension().is_some_and(|ending| ending == "svg") {
-        return Ok(());
-    }
-    Err(Error::usage("pictures are written as .svg").in_file(path))
-}
-
-fn draw(figure: &Figure, path: &Path, shell: &Shell) -> Result<()> {
-    files::write_bytes(path, svg(figure, Size::Wide, Theme::Light).as_bytes())?;
-    shell.say(format_args!("{}. {}", figure.title, figure.caption));
-    Ok(())
-}
-
 fn plot(args: &Plot, shell: &Shell) -> Result<()> {
-    check_picture(&args.output)?;
+    picture::check(&args.output)?;
     let (region, basis) = args.plain.basis(shell)?;
     let figure = if args.curve {
         eigenvalue_curve(&basis)
     } else {
         mode_map(&region, &basis, args.mode, 360)?
     };
-    draw(&figure, &args.output, shell)
+    picture::draw(&figure, &args.output, shell)
 }

@@ -1,6 +1,7 @@
 //! `metier slepian fit`: what the features are worth to a model.
 
-use super::{Hybrid, check_picture, draw};
+use super::Hybrid;
+use crate::picture;
 use crate::shell::Shell;
 use clap::ValueEnum;
 use metier_core::{Error, Figure, Plot, Result};
@@ -137,7 +138,7 @@ struct Scores {
 pub(super) fn run(args: &Fit, shell: &Shell) -> Result<()> {
     let progress = shell.progress();
     let network = args.network()?;
-    args.map.as_deref().map_or(Ok(()), check_picture)?;
+    args.map.as_deref().map_or(Ok(()), picture::check)?;
     let table = args.hybrid.plain.points.needed("fitting")?;
     let target = target(&table.frame, &args.target)?;
     let n = target.len();
@@ -179,7 +180,11 @@ pub(super) fn run(args: &Fit, shell: &Shell) -> Result<()> {
             y.len(),
             map_reach_km(&encoder)
         );
-        draw(&Figure::new("predictions", title, Plot::Map(map)).caption(caption), path, shell)?;
+        picture::draw(
+            &Figure::new("predictions", title, Plot::Map(map)).caption(caption),
+            path,
+            shell,
+        )?;
     }
     let plain = Array2::from_shape_fn((n, 2), |(i, k)| [table.lon[i], table.lat[i]][k] as f32);
     let (x, held_x, test_x) = parts(&plain);
