@@ -179,7 +179,7 @@ def test_pyshtools_has_the_same_functions():
 
 
 def test_the_docstrings_are_true(doctest_of):
-    doctest_of("metier.geometry")
+    doctest_of("metier.geometry.places")
 
 
 def test_an_open_ring_is_closed_with_a_warning():

@@ -75,6 +75,18 @@ impl Bank {
         Ok(self.values.t().dot(&ArrayView1::from(c)).to_vec())
     }
 
+    /// The layer `y = c · x + d u` that reads the states with these weights, batch x samples: one
+    /// convolution with [`kernel`](Self::kernel), whatever the number of states.
+    ///
+    /// # Errors
+    /// Another number of weights than states, a sequence of no samples, or a value that is not finite.
+    pub fn readout(&self, u: ArrayView2<'_, f64>, c: &[f64], d: f64) -> Result<Array2<f64>> {
+        let kernel = Array2::from_shape_vec((1, self.lags()), self.kernel(c)?)
+            .map_err(|error| Error::internal(error.to_string()))?;
+        let read = Self::new(kernel)?.transform(u)?.index_axis_move(Axis(2), 0);
+        Ok(read + &u.mapv(|value| d * value))
+    }
+
     /// The states after every sample, `batch x samples x states`, by Fourier transforms in
     /// `O(states · samples log samples)` per sequence. Each state's samples lie next to one another.
     ///

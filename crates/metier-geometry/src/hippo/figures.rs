@@ -61,6 +61,7 @@ pub fn coverage_figure(steps: &[StepCoverage]) -> Figure {
     let lines = vec![Line::new("kept", dt, kept)];
     let axes = Axes::new("dt, scaled time per sample", "share of the variance").log_x();
     Figure::new("coverage", "What the states keep, by step", Plot::Lines { axes, lines })
+        .caption("Deviations from the mean, as seen from the last sample back.")
 }
 
 /// The last samples of a sequence and what its final states give back of them, with a band of one

@@ -40,6 +40,18 @@ fn transforms_agree_with_sums_and_with_the_last_state() {
 }
 
 #[test]
+fn a_readout_reads_the_states() {
+    let (u, bank) = (noise(3, 40), nodes(6, 0.7, 40));
+    let c: Vec<f64> = (0..6).map(|n| n as f64 - 2.0).collect();
+    let states = bank.transform(u.view()).unwrap();
+    let right = Array2::from_shape_fn((3, 40), |(i, t)| {
+        (0..6).map(|n| c[n] * states[[i, t, n]]).sum::<f64>() + 0.5 * u[[i, t]]
+    });
+    near(&bank.readout(u.view(), &c, 0.5).unwrap(), &right, 1e-12);
+    assert!(bank.readout(u.view(), &c[1..], 0.5).is_err());
+}
+
+#[test]
 fn the_legs_kernel_is_the_matrix_exponential() {
     let right = [
         0.496585303791,

@@ -12,7 +12,7 @@ use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Encoder>()?;
     module.add_function(wrap_pyfunction!(spherical_harmonics, module)?)?;
     module.add_function(wrap_pyfunction!(spherical_harmonics_names, module)?)
