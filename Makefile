@@ -46,7 +46,7 @@ lint:
 ## Each method beside the peer that a user would pick instead, in one run
 bench: $(VENV)/bench.stamp $(VENV)/fasterrisk.stamp
 	cargo build --release --workspace --bins --examples
-	@for name in slepian olion train_step; do $(VENV)/bin/python benches/$$name.py || exit 1; done
+	@for name in slepian hippo olion train_step; do $(VENV)/bin/python benches/$$name.py || exit 1; done
 	$(TARGET)/release/metier data pull survset
 	$(VENV)/fasterrisk/bin/python benches/agentscore.py
 

@@ -21,6 +21,7 @@ import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
 from built import program
+from clock import cpu
 
 CENTRE = (-119.5, 37.0)
 RADIUS = 7.5
@@ -80,15 +81,6 @@ def numpy_evaluate(orders, l_max, lon, lat, block=4096):
                 columns.append(values)
         blocks.append(np.vstack(columns).T.astype(np.float32))
     return np.vstack(blocks)
-
-
-def cpu(run, repeats):
-    times = []
-    for _ in range(repeats):
-        begun = time.process_time()
-        result = run()
-        times.append(time.process_time() - begun)
-    return float(np.median(times)), result
 
 
 def pyshtools_route(l_max, modes, lon, lat, sample):

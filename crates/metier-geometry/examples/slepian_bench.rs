@@ -1,18 +1,17 @@
 //! Times the Slepian basis and its evaluation on one thread, for `benches/slepian.py`: one line of
 //! JSON per case, in CPU seconds, the mean of several runs.
 
+mod clock;
+
+use clock::{mean, on_one_thread};
 use metier_core::rng;
 use metier_geometry::slepian::{Region, SlepianBasis};
 use rand::RngExt;
-use std::time::Instant;
 
 const POINTS: usize = 20_640;
 
 fn main() {
-    // Everything on this thread, whose CPU time the kernel tells.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
-    if let Err(error) = pool {
-        eprintln!("{error}");
+    if !on_one_thread() {
         return;
     }
     let mut rng = rng::stream(0, "points");
@@ -41,24 +40,4 @@ fn case(kind: &str, region: &Region, l: usize, lon: &[f64], lat: &[f64]) {
         basis.len(),
         lon.len()
     );
-}
-
-// The mean over runs that take half a second together, three at least: one run may be shorter than a
-// tick of the clock.
-fn mean(run: impl Fn() -> usize) -> f64 {
-    let begun = Instant::now();
-    let before = cpu_seconds(&begun);
-    let mut runs = 0;
-    while runs < 3 || begun.elapsed().as_secs_f64() < 0.5 {
-        std::hint::black_box(run());
-        runs += 1;
-    }
-    (cpu_seconds(&begun) - before) / f64::from(runs)
-}
-
-// The time that this thread has run, or else the time that has passed.
-fn cpu_seconds(begun: &Instant) -> f64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = told.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
-    nanoseconds.map_or_else(|| begun.elapsed().as_secs_f64(), |ns| ns * 1e-9)
 }

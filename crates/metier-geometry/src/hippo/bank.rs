@@ -40,11 +40,16 @@ impl Bank {
                 values.ncols()
             )));
         }
-        if let Some(((state, lag), value)) = values.indexed_iter().find(|(_, v)| !v.is_finite()) {
+        if let Some(((state, lag), value)) = first_not_finite(values.view()) {
             let message = format!("the kernel of state {state} is {value} at lag {lag}");
             return Err(Error::numeric(message));
         }
-        Ok(Self { values: values.as_standard_layout().into_owned() })
+        // Rows are slices below.
+        let values = match values.is_standard_layout() {
+            true => values,
+            false => values.as_standard_layout().into_owned(),
+        };
+        Ok(Self { values })
     }
 
     /// The kernels, states x lags.
@@ -194,7 +199,7 @@ pub(super) fn check_sequences(u: ArrayView2<'_, f64>) -> Result<()> {
     if u.ncols() == 0 {
         return Err(Error::input("the sequences have no samples"));
     }
-    match u.indexed_iter().find(|(_, value)| !value.is_finite()) {
+    match first_not_finite(u) {
         Some(((row, sample), value)) => {
             Err(Error::input(format!("sample {} is {value}", sample + 1))
                 .at_row(row as u64 + 1)
@@ -202,4 +207,13 @@ pub(super) fn check_sequences(u: ArrayView2<'_, f64>) -> Result<()> {
         }
         None => Ok(()),
     }
+}
+
+// All are looked at without an early end, which the compiler turns into vectors; the place is looked
+// for only where there is one.
+fn first_not_finite(values: ArrayView2<'_, f64>) -> Option<((usize, usize), f64)> {
+    if values.iter().fold(true, |all, value| all & value.is_finite()) {
+        return None;
+    }
+    values.indexed_iter().find(|(_, value)| !value.is_finite()).map(|(at, value)| (at, *value))
 }

@@ -15,7 +15,6 @@ const FAR: f64 = 32.0;
 const PIECES: usize = 64;
 const TILE: usize = 8;
 
-type Lane = [f64; TILE];
 type Table = [[f64; TERMS]; PIECES];
 
 /// One of the two functions that every kernel is made of, both entire in `x`.
@@ -54,17 +53,14 @@ fn taylor(spread: usize, z: f64, value: f64, slope: f64) -> [f64; TERMS] {
 /// Fills `values` with the function at `x(i) >= 0`.
 pub(super) fn fill(kind: Kind, x: impl Fn(usize) -> f64, values: &mut [f64]) {
     let table = &TABLES[kind as usize];
-    for (tile, values) in values.chunks_mut(TILE).enumerate() {
-        let last = values.len() - 1;
-        let z: Lane = std::array::from_fn(|j| 2.0 * x(tile * TILE + j.min(last)).sqrt());
-        let found = dispatch(
-            #[inline(always)]
-            || lane::<true>(kind, table, &z),
-            #[inline(always)]
-            || lane::<false>(kind, table, &z),
-        );
-        values.copy_from_slice(&found[..=last]);
-    }
+    values.iter_mut().enumerate().for_each(|(i, value)| *value = 2.0 * x(i).sqrt());
+    let values = std::cell::RefCell::new(values);
+    dispatch(
+        #[inline(always)]
+        || evaluate::<true>(kind, table, &mut values.borrow_mut()),
+        #[inline(always)]
+        || evaluate::<false>(kind, table, &mut values.borrow_mut()),
+    );
 }
 
 /// The function at one `x >= 0`.
@@ -74,25 +70,43 @@ pub(super) fn value(kind: Kind, x: f64) -> f64 {
     found[0]
 }
 
+// Puts the function in the place of each argument z. Plain loops over a tile are what the compiler
+// turns into vectors; a closure may keep the features of the function that it is called from away.
 #[inline(always)]
-fn lane<const FMA: bool>(kind: Kind, table: &Table, z: &Lane) -> Lane {
-    let near = z.iter().filter(|z| **z < FAR).count();
-    let from_table = |z: &Lane| -> Lane {
-        std::array::from_fn(|j| {
-            let piece = ((2.0 * z[j]) as usize).min(PIECES - 1);
-            let x = 4.0 * z[j] - (2 * piece + 1) as f64;
-            let start = table[piece][TERMS - 1];
-            table[piece][..TERMS - 1].iter().rev().fold(start, |sum, c| fma::<FMA>(sum, x, *c))
-        })
-    };
-    match near {
-        TILE => from_table(z),
-        0 => hankel::<FMA>(kind, z),
-        _ => {
-            let (near, far) = (from_table(z), hankel::<FMA>(kind, &z.map(|z| z.max(FAR))));
-            std::array::from_fn(|j| if z[j] < FAR { near[j] } else { far[j] })
+fn evaluate<const FMA: bool>(kind: Kind, table: &Table, values: &mut [f64]) {
+    for values in values.chunks_mut(TILE) {
+        let mut z = [1.0; TILE];
+        z[..values.len()].copy_from_slice(values);
+        let near = z[..values.len()].iter().filter(|z| **z < FAR).count();
+        let mut found = [0.0; TILE];
+        if near > 0 {
+            for j in 0..TILE {
+                let piece = ((2.0 * z[j]) as usize).min(PIECES - 1);
+                let x = 4.0 * z[j] - (2 * piece + 1) as f64;
+                found[j] = polynomial::<TERMS, FMA>(&table[piece], x);
+            }
         }
+        if near < values.len() {
+            let mut far = [0.0; TILE];
+            for j in 0..TILE {
+                far[j] = hankel::<FMA>(kind, z[j].max(FAR));
+            }
+            for j in 0..TILE {
+                found[j] = if z[j] < FAR { found[j] } else { far[j] };
+            }
+        }
+        values.copy_from_slice(&found[..values.len()]);
     }
+}
+
+// The polynomial with these coefficients, from the constant up.
+#[inline(always)]
+fn polynomial<const N: usize, const FMA: bool>(c: &[f64; N], x: f64) -> f64 {
+    let mut sum = c[N - 1];
+    for k in (0..N - 1).rev() {
+        sum = fma::<FMA>(sum, x, c[k]);
+    }
+    sum
 }
 
 // a_k(nu) of Hankel's expansion, with the signs of its two sums: those of the cosine and the sine.
@@ -113,22 +127,18 @@ const fn coefficients(nu: f64) -> [[f64; 8]; 2] {
 const EXPANSIONS: [[[f64; 8]; 2]; 2] = [coefficients(0.0), coefficients(1.0)];
 
 #[inline(always)]
-fn hankel<const FMA: bool>(kind: Kind, z: &Lane) -> Lane {
+fn hankel<const FMA: bool>(kind: Kind, z: f64) -> f64 {
     let [even, odd] = &EXPANSIONS[kind as usize];
-    std::array::from_fn(|j| {
-        let z = z[j];
-        let inverse = z.recip();
-        let square = inverse * inverse;
-        let sum =
-            |c: &[f64; 8]| c[..7].iter().rev().fold(c[7], |sum, c| fma::<FMA>(sum, square, *c));
-        let (p, q) = (sum(even), sum(odd) * inverse);
-        let (sin, cos) = sin_cos::<FMA>(z);
-        let scale = (PI * z).sqrt().recip();
-        match kind {
-            Kind::Zero => scale * ((p + q) * cos + (p - q) * sin),
-            Kind::One => 2.0 * inverse * scale * ((p + q) * sin - (p - q) * cos),
-        }
-    })
+    let inverse = z.recip();
+    let square = inverse * inverse;
+    let p = polynomial::<8, FMA>(even, square);
+    let q = polynomial::<8, FMA>(odd, square) * inverse;
+    let (sin, cos) = sin_cos::<FMA>(z);
+    let scale = (PI * z).sqrt().recip();
+    match kind {
+        Kind::Zero => scale * fma::<FMA>(p + q, cos, (p - q) * sin),
+        Kind::One => 2.0 * inverse * scale * fma::<FMA>(p + q, sin, (q - p) * cos),
+    }
 }
 
 // Pi / 2 in three parts, of which the first two have few enough bits that their products with a
@@ -149,25 +159,25 @@ fn sin_cos<const FMA: bool>(z: f64) -> (f64, f64) {
         fma::<FMA>(-turns, HALF_PI[1], fma::<FMA>(-turns, HALF_PI[0], z)),
     );
     let square = r * r;
-    let polynomial = |inverse_factorials: [f64; 8]| {
-        let [first @ .., last] = inverse_factorials;
-        first.iter().rev().fold(last, |sum, c| fma::<FMA>(sum, square, *c))
-    };
-    let sin = r * polynomial(factorials::<1>());
-    let cos = fma::<FMA>(square, polynomial(factorials::<2>()), 1.0);
+    let sin = r * polynomial::<8, FMA>(&SINE, square);
+    let cos = fma::<FMA>(square, polynomial::<8, FMA>(&COSINE, square), 1.0);
     let quarter = shifted.to_bits() & 3;
     let (s, c) = if quarter & 1 == 0 { (sin, cos) } else { (cos, -sin) };
     if quarter & 2 == 0 { (s, c) } else { (-s, -c) }
 }
 
-// The alternating inverse factorials of FIRST, FIRST + 2, ...: the sine's from 1, the cosine's from 2.
-const fn factorials<const FIRST: usize>() -> [f64; 8] {
+// The sine over r, and the cosine less 1 over r², by powers of r².
+const SINE: [f64; 8] = factorials(1);
+const COSINE: [f64; 8] = factorials(2);
+
+// The alternating inverse factorials of `first`, `first + 2`, ...
+const fn factorials(first: usize) -> [f64; 8] {
     let mut inverse = [0.0; 8];
-    let mut value = if FIRST == 1 { 1.0 } else { -0.5 };
+    let mut value = if first == 1 { 1.0 } else { -0.5 };
     let mut i = 0;
     while i < 8 {
         inverse[i] = value;
-        let next = (FIRST + 2 * i + 1) as f64;
+        let next = (first + 2 * i + 1) as f64;
         value /= -(next * (next + 1.0));
         i += 1;
     }
