@@ -31,3 +31,6 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/methods/slepian.md")]
 struct SlepianPage;
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/methods/hippo.md")]
+struct HippoPage;

@@ -101,6 +101,9 @@ fn rows_are_sequences_and_gaps_are_filled_on_demand() {
     let filled = metier(folder.path(), &[&base[..], &["--nan", "hold"]].concat()).success();
     assert_eq!(stdout(&filled).lines().count(), 3);
     assert!(stderr(&filled).contains("1 missing samples were filled"));
+    let kept = ["--nan", "zero", "--keep", "id,a"];
+    let kept = stdout(&metier(folder.path(), &[&base[..], &kept].concat()).success());
+    assert!(kept.starts_with("id,a,state_0,state_1\nx,1,"), "{kept}");
     let json = [&base[..], &["--nan", "zero", "-o", "s.npy", "--format", "json"]].concat();
     let told = stdout(&metier(folder.path(), &json).success());
     let told: serde_json::Value = serde_json::from_str(&told).unwrap();

@@ -7,8 +7,8 @@ use super::legs::{asymptotic_omega, legs_spectrum};
 use super::memory::Memory;
 use super::step::StepCoverage;
 use metier_core::evidence::{Axes, HeatMap, Line};
-use metier_core::{Figure, Plot, Result};
-use ndarray::ArrayView1;
+use metier_core::{Error, Figure, Plot, Result};
+use ndarray::{ArrayView1, Axis};
 
 /// The frequencies of N states by rank, with the two-term formula and the S4D-Inv rule beside.
 ///
@@ -64,33 +64,41 @@ pub fn coverage_figure(steps: &[StepCoverage]) -> Figure {
         .caption("Deviations from the mean, as seen from the last sample back.")
 }
 
-/// The last samples of a sequence and what its final states give back of them, with a band of one
-/// standard error of an input without structure.
+/// The last samples of a sequence, as many as the bank has lags, and what states of them give back: of
+/// their deviations from their mean, with a band of one standard error of an input without structure.
 ///
 /// # Errors
-/// A sequence of no samples, or with a value that is not finite.
-pub fn reconstruction_figure(
-    bank: &Bank,
-    memory: &Memory,
-    sequence: ArrayView1<'_, f64>,
-) -> Result<Figure> {
-    let state = bank.last_state(sequence.insert_axis(ndarray::Axis(0)))?;
+/// A sequence of no samples or fewer than the bank has lags, or with a value that is not finite.
+pub fn reconstruction_figure(bank: &Bank, sequence: ArrayView1<'_, f64>) -> Result<Figure> {
+    let (samples, lags) = (sequence.len(), bank.lags());
+    if samples < lags {
+        return Err(Error::input(format!("{samples} samples are fewer than {lags} lags")));
+    }
+    let recent = sequence.split_at(Axis(0), samples - lags).1;
+    let mean = recent.mean().unwrap_or(0.0);
+    let deviations = recent.mapv(|value| value - mean).insert_axis(Axis(0));
+    let memory = Memory::of(bank)?;
+    let state = bank.last_state(deviations.view())?;
     let found = memory.reconstruct(&state.row(0).to_vec())?;
-    let shown = sequence.len().min(bank.lags());
-    let past: Vec<f64> = sequence.iter().rev().take(shown).copied().collect();
-    let power = past.iter().map(|value| value * value).sum::<f64>() / shown as f64;
-    let error: Vec<f64> = memory
-        .r_squared()
-        .iter()
-        .take(shown)
-        .map(|share| (power * (1.0 - share).max(0.0)).sqrt())
-        .collect();
-    let age: Vec<f64> = (0..shown).map(|m| -(m as f64)).collect();
-    let mut given = Line::new("from the states", age.clone(), found[..shown].to_vec());
-    given.low = found.iter().zip(&error).map(|(value, error)| value - error).collect();
-    given.high = found.iter().zip(&error).map(|(value, error)| value + error).collect();
+    let variance = deviations.iter().map(|value| value * value).sum::<f64>() / lags as f64;
+    let error =
+        memory.r_squared().into_iter().map(|share| (variance * (1.0 - share).max(0.0)).sqrt());
+    let error: Vec<f64> = error.collect();
+    let age: Vec<f64> = (0..lags).map(|m| -(m as f64)).collect();
+    let around = |sign: f64| -> Vec<f64> {
+        found.iter().zip(&error).map(|(value, error)| mean + value + sign * error).collect()
+    };
+    let mut given = Line::new("from the states", age.clone(), around(0.0));
+    (given.low, given.high) = (around(-1.0), around(1.0));
+    let past = recent.iter().rev().copied().collect();
     let lines = vec![given, Line::new("the sequence", age, past)];
     let axes = Axes::new("samples from the last", "value");
+    let kept = memory.coverage(deviations.view())?;
     Ok(Figure::new("reconstruction", "The past from the states", Plot::Lines { axes, lines })
-        .caption(format!("{} states.", bank.states())))
+        .caption(format!(
+            "{} states give back {:.1} % of the variance of the last {lags} samples. The band is one \
+             standard error for an input without structure.",
+            bank.states(),
+            100.0 * kept
+        )))
 }

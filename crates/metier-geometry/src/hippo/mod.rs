@@ -48,5 +48,5 @@ pub use legs::{
 pub use memory::Memory;
 pub use operator::{decay, decay_of_one, operator_frequency};
 pub use sequences::{Missing, fill_missing, sequences};
-pub use step::{StepCoverage, best_step, coverage_by_step};
+pub use step::{StepCoverage, WINDOW, best_step, coverage_by_step};
 pub use stream::{BlockStream, Clock, LegsStream, SpectralStream};

@@ -7,8 +7,9 @@ use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 use serde::Serialize;
 
-// Longer sequences are seen through windows of this length, at most so many of them.
-const WINDOW: usize = 1024;
+/// Longer sequences are seen through windows of this length.
+pub const WINDOW: usize = 1024;
+// At most so many of them.
 const WINDOWS: usize = 64;
 
 /// A step, and the share of the sequences' variance that the states determine with it.
@@ -22,7 +23,7 @@ pub struct StepCoverage {
 
 /// What 25 steps, log-uniformly from 0.01 to `states² / 8`, keep of these sequences: of their
 /// deviations from the mean of all, seen from the last sample back. Long sequences are cut into
-/// windows of 1,024 samples. `config.dt` is not looked at.
+/// windows of [`WINDOW`] samples. `config.dt` is not looked at.
 ///
 /// # Errors
 /// What [`ContinuizedConfig::validate`] refuses, a sequence of no samples or with a value that is not

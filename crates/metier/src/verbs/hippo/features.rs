@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use metier_core::{Error, Result};
 use metier_data::{Column, Frame, Values, read, write};
 use metier_geometry::hippo::{
-    Continuized, ContinuizedConfig, Memory, Missing, best_step, coverage_by_step, coverage_figure,
+    Continuized, ContinuizedConfig, Missing, WINDOW, best_step, coverage_by_step, coverage_figure,
     fill_missing, irregular_states, reconstruction_figure,
 };
 use ndarray::{Array2, Axis};
@@ -63,6 +63,9 @@ pub struct Features {
     /// Every row is a sequence of its own: all columns of numbers, left to right
     #[arg(long)]
     rows: bool,
+    /// Columns that are no samples of --rows, kept beside the states
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', requires = "rows")]
+    keep: Vec<String>,
     /// A column of times, for samples that come irregularly; dt is then per unit of it
     #[arg(long, value_name = "COLUMN", conflicts_with = "rows")]
     time: Option<String>,
@@ -147,9 +150,8 @@ fn regular(
     let lags = args.lags.unwrap_or(u.ncols()).min(u.ncols());
     let bank = args.layer.bank(dt, lags)?;
     if let Some(path) = &args.plot {
-        // More of the past than a picture shows, and a decomposition has time for, is left out.
-        let near = args.layer.bank(dt, lags.min(2048))?;
-        let figure = reconstruction_figure(&near, &Memory::of(&near)?, u.row(0))?;
+        let near = args.layer.bank(dt, lags.min(WINDOW))?;
+        let figure = reconstruction_figure(&near, u.row(0))?;
         picture::draw(&figure, path, shell)?;
     }
     if every {
@@ -242,7 +244,11 @@ fn series(args: &Features, frame: &Frame) -> Result<(Array2<f64>, usize)> {
 }
 
 fn rows(args: &Features, frame: &Frame) -> Result<(Array2<f64>, usize)> {
-    let columns: Vec<&Column> = numeric(frame).collect();
+    for name in &args.keep {
+        frame.column(name)?;
+    }
+    let columns: Vec<&Column> =
+        numeric(frame).filter(|column| !args.keep.contains(&column.name)).collect();
     if columns.is_empty() || frame.height() == 0 {
         return Err(frame.error("there are no rows of numbers"));
     }
@@ -295,8 +301,14 @@ fn write_states(args: &Features, frame: Frame, states: &Array2<f64>) -> Result<(
     if args.output.extension().is_some_and(|ending| ending == "npy") {
         return write::npy(&args.output, states.view());
     }
-    let beside = !args.features_only && !args.rows && frame.height() == states.nrows();
-    let mut columns = if beside { frame.into_columns() } else { Vec::new() };
+    let mut columns = frame.into_columns();
+    if args.rows {
+        columns.retain(|column| args.keep.contains(&column.name));
+    }
+    let height = columns.first().map_or(0, |column| column.values.len());
+    if args.features_only || height != states.nrows() {
+        columns.clear();
+    }
     for (n, values) in states.columns().into_iter().enumerate() {
         columns.push(Column::number(name(n), values.to_vec()));
     }
