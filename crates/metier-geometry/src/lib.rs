@@ -1,5 +1,6 @@
 //! Methods about shapes, places and distances.
 //!
+//! - [`gicdm`] scores generated data by neighbours, in distances that no hub distorts.
 //! - [`hippo`] turns sequences into a few states that hold their past, and has the spectrum of the
 //!   matrix that state-space layers begin with.
 //! - [`slepian`] encodes places on the earth by functions that live inside a region.
@@ -9,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod gicdm;
 pub mod hippo;
 pub mod learn;
 pub mod quadrature;

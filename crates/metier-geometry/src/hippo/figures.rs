@@ -32,8 +32,8 @@ pub fn spectrum_figure(n: usize) -> Result<Figure> {
     let axes = Axes::new("rank of the frequency", "frequency").log_x().log_y();
     Ok(Figure::new("spectrum", "Frequencies of the HiPPO matrix", Plot::Lines { axes, lines })
         .caption(format!(
-            "N = {n}. The two-term formula follows the top of the spectrum; both formulas fall below \
-             0 where the spectrum thickens like 1 / ln N."
+            "N = {n}. The two-term formula follows the top of the spectrum, and falls below 0 where it \
+             thickens like 1 / ln N."
         )))
 }
 
