@@ -59,6 +59,20 @@ pub fn fidelity<T: Number>(
     k: usize,
     progress: &dyn Progress,
 ) -> Result<Fidelity> {
+    let (real_factors, factors) = (vec![1.0; real.rows()], vec![1.0; generated.rows()]);
+    corrected(real, generated, k, &real_factors, &factors, progress)
+}
+
+/// The same in distances times the factors of both points. A generated point with an infinite factor
+/// is far from everyone, and stays in every denominator.
+pub(super) fn corrected<T: Number>(
+    real: &Points<T>,
+    generated: &Points<T>,
+    k: usize,
+    real_factors: &[f64],
+    factors: &[f64],
+    progress: &dyn Progress,
+) -> Result<Fidelity> {
     let (n, m) = (real.rows(), generated.rows());
     for (points, name) in [(n, "real"), (m, "generated")] {
         if k == 0 || k >= points {
@@ -69,9 +83,9 @@ pub fn fidelity<T: Number>(
         }
     }
     progress.begin("neighbourhoods", Some(4));
-    let radii = radii(real, k)?;
+    let radii = radii(real, k, real_factors)?;
     progress.advance(1);
-    let reaches = self::radii(generated, k)?;
+    let reaches = self::radii(generated, k, factors)?;
     progress.advance(1);
     progress.check()?;
     let clipped: Vec<f64> = {
@@ -85,14 +99,15 @@ pub fn fidelity<T: Number>(
     let rows = real.map_distances(generated, |i, distances| {
         let (mut within, mut recalled) = (0, false);
         for (j, distance) in distances.iter().enumerate() {
-            if *distance < radii[i] {
+            let distance = real_factors[i] * factors[j] * distance;
+            if distance < radii[i] {
                 within += 1;
                 inside[j].fetch_add(1, Ordering::Relaxed);
-                if *distance < clipped[i] {
+                if distance < clipped[i] {
                     closely[j].fetch_add(1, Ordering::Relaxed);
                 }
             }
-            recalled |= *distance < reaches[j];
+            recalled |= distance < reaches[j];
         }
         (within, recalled)
     })?;
@@ -102,7 +117,7 @@ pub fn fidelity<T: Number>(
     real.map_distances(real, |i, distances| {
         for (j, distance) in distances.iter().enumerate() {
             // Among real points the rim counts: the k-th neighbour, which made it, lies on it.
-            if i != j && *distance <= clipped[i] {
+            if i != j && real_factors[i] * real_factors[j] * distance <= clipped[i] {
                 own[j].fetch_add(1, Ordering::Relaxed);
             }
         }
@@ -130,11 +145,13 @@ pub fn fidelity<T: Number>(
     })
 }
 
-// The distance of each point to its k-th neighbour.
-fn radii<T: Number>(points: &Points<T>, k: usize) -> Result<Vec<f64>> {
+// The distance of each point to its k-th neighbour; 0 where there are not so many at a finite one.
+fn radii<T: Number>(points: &Points<T>, k: usize, factors: &[f64]) -> Result<Vec<f64>> {
     points.map_distances(points, |i, distances| {
         let others = distances.iter().enumerate().filter(|(j, _)| *j != i);
-        mean_and_last(others.map(|(_, distance)| *distance), k).1
+        let corrected = others.map(|(j, distance)| factors[i] * factors[j] * distance);
+        let (_, last) = mean_and_last(corrected, k);
+        if last.is_finite() { last } else { 0.0 }
     })
 }
 

@@ -103,29 +103,41 @@ impl Icdm {
         config: &IcdmConfig,
         progress: &dyn Progress,
     ) -> Result<Self> {
-        let n = points.rows();
-        config.validate(n)?;
-        let count = (16 * config.k).max(256).min(n - 1);
-        let mut candidates = Candidates::nearest(points, &vec![0.0; n], count)?;
+        config.validate(points.rows())?;
+        let candidates = Candidates::nearest(points, None, candidate_count(config.k))?;
+        Ok(Self::from_candidates(points, &candidates, config, progress)?.0)
+    }
+
+    /// The same from candidates that several fits may share, and the candidates that took their place
+    /// where they did not suffice.
+    pub(super) fn from_candidates<T: Number>(
+        points: &Points<T>,
+        shared: &Candidates,
+        config: &IcdmConfig,
+        progress: &dyn Progress,
+    ) -> Result<(Self, Option<Candidates>)> {
         let mut fitted = Self {
-            log_delta: vec![0.0; n],
+            log_delta: vec![0.0; points.rows()],
             mean_distance: 0.0,
             sweeps: 0,
             residual: f64::INFINITY,
         };
+        let mut own: Option<Candidates> = None;
         progress.begin("equalising", None);
         loop {
-            fitted.sweep(&candidates, config, progress)?;
+            let candidates = own.as_ref().unwrap_or(shared);
+            fitted.sweep(candidates, config, progress)?;
             // A point that is no candidate may have become a neighbour. Then candidates are the
             // nearest in corrected distance, which hardly changes any more.
             if fitted.sweeps >= config.max_sweeps || candidates.suffice(&fitted.log_delta, config.k)
             {
                 break;
             }
-            candidates = Candidates::nearest(points, &fitted.log_delta, count)?;
+            let count = candidate_count(config.k);
+            own = Some(Candidates::nearest(points, Some(&fitted.log_delta), count)?);
         }
         progress.finish();
-        Ok(fitted)
+        Ok((fitted, own))
     }
 
     /// Whether the sweeps reached the tolerance.
@@ -165,9 +177,14 @@ impl Icdm {
     }
 }
 
-// Each point's nearest by distances that earlier factors corrected, and beyond which distance nobody
-// was looked at.
-struct Candidates {
+/// How many candidates a point gets for `k` neighbours.
+pub(super) fn candidate_count(k: usize) -> usize {
+    (16 * k).max(256)
+}
+
+/// Each point's nearest by distances that earlier factors corrected, and beyond which distance nobody
+/// was looked at.
+pub(super) struct Candidates {
     lists: Vec<Vec<(usize, f64)>>,
     // Of the corrected distance without the point's own factor; infinite where all are candidates.
     beyond: Vec<f64>,
@@ -175,7 +192,12 @@ struct Candidates {
 }
 
 impl Candidates {
-    fn nearest<T: Number>(points: &Points<T>, log_delta: &[f64], count: usize) -> Result<Self> {
+    pub(super) fn nearest<T: Number>(
+        points: &Points<T>,
+        log_delta: Option<&[f64]>,
+        count: usize,
+    ) -> Result<Self> {
+        let log_delta = log_delta.map_or_else(|| vec![0.0; points.rows()], <[f64]>::to_vec);
         let all = count + 1 >= points.rows();
         let delta: Vec<f64> = log_delta.iter().map(|log| log.exp()).collect();
         let found = points.map_distances(points, |i, distances| {
@@ -186,7 +208,18 @@ impl Candidates {
             (list, if all { f64::INFINITY } else { beyond })
         })?;
         let (lists, beyond) = found.into_iter().unzip();
-        Ok(Self { lists, beyond, log_delta: log_delta.to_vec() })
+        Ok(Self { lists, beyond, log_delta })
+    }
+
+    /// How far the logarithm of each point's factor lies above the mean of its `k` nearest's, in
+    /// corrected distance.
+    pub(super) fn departures(&self, log_delta: &[f64], k: usize) -> Vec<f64> {
+        let delta: Vec<f64> = log_delta.iter().map(|log| log.exp()).collect();
+        let departure = |(i, list): (usize, &Vec<(usize, f64)>)| {
+            let nearest = least(list.iter().map(|(m, d)| (*m, d * delta[*m])), k);
+            log_delta[i] - mean_log(&nearest, log_delta)
+        };
+        self.lists.iter().enumerate().map(departure).collect()
     }
 
     // The logarithm of each point's mean corrected distance to its k nearest.
@@ -213,4 +246,9 @@ impl Candidates {
             beyond * shrink >= last
         })
     }
+}
+
+/// The mean logarithm of these points' factors.
+pub(super) fn mean_log(points: &[(usize, f64)], log_delta: &[f64]) -> f64 {
+    points.iter().map(|(m, _)| log_delta[*m]).sum::<f64>() / points.len() as f64
 }

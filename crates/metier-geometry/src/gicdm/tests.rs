@@ -186,3 +186,87 @@ proptest! {
         prop_assert!((one.mean_distance * scale / other.mean_distance - 1.0).abs() < 1e-9);
     }
 }
+
+fn plain(config: IcdmConfig) -> GicdmConfig {
+    GicdmConfig { icdm: config, scales: Vec::new(), ..Default::default() }
+}
+
+#[test]
+fn factors_of_generated_points() {
+    for ((x, y), k, right) in [
+        (set_a(), 2, [2.62324429, 2.61013479, 0.87208983, 0.38475119]),
+        (set_b(), 5, [1.41017995, 1.08934772, 1.12202348, 1.24030445]),
+    ] {
+        let gicdm = Gicdm::fit(points(&x), &plain(tight(k)), &Silent).unwrap();
+        let samples = gicdm.samples(&points(&y)).unwrap();
+        for (sample, right) in samples.iter().zip(right) {
+            near(sample.log_delta.exp(), right, 1e-8);
+            assert!(sample.accepted && !sample.copy);
+        }
+    }
+}
+
+fn normal(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
+    use rand_distr::{Distribution, StandardNormal};
+    let mut rng = metier_core::rng::stream(seed, "gicdm-test");
+    Array2::from_shape_simple_fn((rows, columns), || StandardNormal.sample(&mut rng))
+}
+
+#[test]
+fn copies_are_told_and_counted_as_real() {
+    let x = normal(300, 16, 0);
+    let gicdm = Gicdm::fit(points(&x), &GicdmConfig::default(), &Silent).unwrap();
+    let scores = gicdm.score(&points(&x), &Silent).unwrap();
+    assert_eq!(scores.copies, 300);
+    let raw = scores.raw;
+    assert_eq!((raw.precision, raw.recall, raw.coverage), (1.0, 1.0, 1.0));
+    assert_eq!((scores.corrected.precision, scores.precision), (1.0, 1.0));
+}
+
+#[test]
+fn disjoint_sets_score_nothing_however_raw_scores_soar() {
+    let sphere = |seed, radius: f64| {
+        let mut rows = normal(600, 32, seed);
+        for mut row in rows.rows_mut() {
+            let length = row.dot(&row).sqrt();
+            row.mapv_inplace(|value| radius * value / length);
+        }
+        rows
+    };
+    let gicdm = Gicdm::fit(points(&sphere(0, 1.0)), &GicdmConfig::default(), &Silent).unwrap();
+    let inner = gicdm.score(&points(&sphere(1, 0.8)), &Silent).unwrap();
+    assert!(inner.raw.precision > 0.95 && inner.raw.density > 2.0, "{inner:?}");
+    assert!(inner.precision <= 0.02 && inner.coverage <= 0.02, "{inner:?}");
+    let same = gicdm.score(&points(&sphere(2, 1.0)), &Silent).unwrap();
+    assert!(same.precision > 0.9, "{same:?}");
+}
+
+#[test]
+fn points_at_the_mean_lower_precision_by_their_share() {
+    let x = normal(800, 128, 0);
+    let gicdm = Gicdm::fit(points(&x), &GicdmConfig::default(), &Silent).unwrap();
+    let honest = normal(800, 128, 1);
+    let mut spoilt = honest.clone();
+    for mut row in spoilt.rows_mut().into_iter().take(80) {
+        row.mapv_inplace(|value| 1e-3 * value);
+    }
+    let before = gicdm.score(&points(&honest), &Silent).unwrap();
+    let after = gicdm.score(&points(&spoilt), &Silent).unwrap();
+    near(before.precision - after.precision, 0.1, 0.02);
+    assert!(after.raw.density > 5.0, "{after:?}");
+}
+
+#[test]
+fn single_precision_finds_the_same() {
+    let (x, y) = (normal(300, 24, 0), normal(300, 24, 1));
+    let single = |rows: &Array2<f64>| {
+        Points::new(rows.mapv(|v| v as f32).view(), Metric::Euclidean).unwrap()
+    };
+    let double = Gicdm::fit(points(&x), &GicdmConfig::default(), &Silent).unwrap();
+    let double = double.score(&points(&y), &Silent).unwrap();
+    let found = Gicdm::fit(single(&x), &GicdmConfig::default(), &Silent).unwrap();
+    let found = found.score(&single(&y), &Silent).unwrap();
+    near(found.raw.density, double.raw.density, 2e-3);
+    near(found.precision, double.precision, 1e-2);
+    near(found.corrected.clipped_density, double.corrected.clipped_density, 1e-2);
+}
