@@ -39,7 +39,7 @@ def test_a_finding_is_typed_and_judged():
 
 
 def test_every_method_has_a_card():
-    assert {card.id for card in metier.methods()} == {"slepian", "hippo", "agentscore", "olion"}
+    assert {card.id for card in metier.methods()} == {"slepian", "hippo", "gicdm", "agentscore", "olion"}
 
 
 def test_an_unknown_method_is_answered_with_the_nearest():

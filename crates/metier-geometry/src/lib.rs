@@ -24,7 +24,8 @@ pub mod tridiagonal;
 /// ```
 /// assert!(metier_geometry::METHODS.iter().any(|method| method.card().id == "slepian"));
 /// ```
-pub static METHODS: &[&dyn metier_core::Method] = &[&slepian::Slepian, &hippo::Hippo];
+pub static METHODS: &[&dyn metier_core::Method] =
+    &[&slepian::Slepian, &hippo::Hippo, &gicdm::GicdmMethod];
 
 // The examples of the pages are compiled as this crate's own.
 #[cfg(doctest)]
@@ -36,3 +37,6 @@ struct SlepianPage;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/methods/hippo.md")]
 struct HippoPage;
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/methods/gicdm.md")]
+struct GicdmPage;

@@ -42,6 +42,8 @@ pub enum Verb {
     #[command(subcommand)]
     Hippo(verbs::hippo::Command),
     #[command(subcommand)]
+    Gicdm(verbs::gicdm::Command),
+    #[command(subcommand)]
     Score(verbs::score::Command),
     Train(verbs::train::Args),
     Generate(verbs::generate::Args),
@@ -62,6 +64,7 @@ impl Verb {
             Verb::Methods(args) => verbs::methods::run(args, shell),
             Verb::Slepian(command) => verbs::slepian::run(command, shell),
             Verb::Hippo(command) => verbs::hippo::run(command, shell),
+            Verb::Gicdm(command) => verbs::gicdm::run(command, shell),
             Verb::Score(command) => verbs::score::run(command, shell),
             Verb::Train(args) => verbs::train::run(args, shell),
             Verb::Generate(args) => verbs::generate::run(args, shell),
@@ -78,7 +81,7 @@ impl Verb {
 // The verbs by who needs them, in the order of the help page.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("See that it works", &["evidence", "methods"]),
-    ("Analyse data", &["slepian", "hippo"]),
+    ("Analyse data", &["slepian", "hippo", "gicdm"]),
     ("Decide", &["score"]),
     ("Train models", &["train", "generate", "tokenize", "convert", "optim"]),
     ("Get and keep things", &["data", "completions", "man"]),

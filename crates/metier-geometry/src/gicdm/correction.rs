@@ -136,6 +136,27 @@ impl<T: Number> Gicdm<T> {
         &self.icdm
     }
 
+    /// Whether the sweeps of every scale reached their tolerance.
+    pub fn converged(&self) -> bool {
+        let of_scales = self.scales.iter().map(|scale| &scale.icdm);
+        std::iter::once(&self.icdm).chain(of_scales).all(|icdm| icdm.converged(&self.config.icdm))
+    }
+
+    /// How many columns points have.
+    pub fn columns(&self) -> usize {
+        self.real.columns()
+    }
+
+    /// How far a point lies beyond the bounds, at the scale where that is furthest: above 0 where it
+    /// is closer to the real points than they are to one another, as points near their mean are, below
+    /// 0 where it is too far, 0 for a point within.
+    pub fn excess(&self, sample: &Sample) -> f64 {
+        let beyond = sample.departures.iter().zip(&self.scales).map(|(departure, scale)| {
+            (departure - scale.high).max(0.0) + (departure - scale.low).min(0.0)
+        });
+        beyond.fold(0.0, |most, excess| if excess.abs() > f64::abs(most) { excess } else { most })
+    }
+
     /// The share of real points that pass every scale.
     pub fn pass_real(&self) -> f64 {
         self.pass_real

@@ -10,6 +10,7 @@
 //! Evaluation", ICML 2026, arXiv 2602.16449.
 
 mod correction;
+mod evidence;
 mod fidelity;
 mod hubness;
 mod icdm;
@@ -19,6 +20,7 @@ mod points;
 mod tests;
 
 pub use correction::{Gicdm, GicdmConfig, Sample, Scores};
+pub use evidence::GicdmMethod;
 pub use fidelity::{Fidelity, fidelity};
 pub use hubness::{Hubness, hubness};
 pub use icdm::{Icdm, IcdmConfig};

@@ -5,6 +5,7 @@ pub mod convert;
 pub mod data;
 pub mod evidence;
 pub mod generate;
+pub mod gicdm;
 pub mod hippo;
 pub mod man;
 pub mod methods;
