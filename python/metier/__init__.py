@@ -1,7 +1,7 @@
 """Machine-learning methods of ICML 2026 as working tools.
 
 - ``metier.geometry``: encode places on the earth (``SlepianEncoder``, ``SphericalHarmonics``), and
-  sequences (``HippoFeatures``)
+  sequences (``HippoFeatures``); judge generated data (``GICDM``)
 - ``metier.decision``: clinical checklists from a table (``AgentScoreClassifier``)
 - ``metier.train``: optimizers on NumPy arrays (``OLion``)
 - ``metier.data``: real data sets by name, and tables from files

@@ -1,5 +1,6 @@
-//! Places on the earth, and sequences as states.
+//! Places on the earth, sequences as states, generated data judged by neighbours.
 
+mod gicdm;
 mod hippo;
 mod places;
 
@@ -7,5 +8,6 @@ use pyo3::prelude::*;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     places::add(module)?;
-    hippo::add(module)
+    hippo::add(module)?;
+    gicdm::add(module)
 }
