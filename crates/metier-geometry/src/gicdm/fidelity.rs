@@ -82,10 +82,14 @@ pub(super) fn corrected<T: Number>(
                 .help("take 1 to one less than the points"));
         }
     }
-    progress.begin("neighbourhoods", Some(4));
-    let radii = radii(real, k, real_factors)?;
+    progress.begin("neighbourhoods", Some(3));
+    let around = neighbourhoods(real, k, real_factors)?;
+    let radii: Vec<f64> = around.iter().map(|(radius, _)| *radius).collect();
     progress.advance(1);
-    let reaches = self::radii(generated, k, factors)?;
+    let reaches: Vec<f64> = neighbourhoods(generated, k, factors)?
+        .into_iter()
+        .map(|(radius, _)| if radius.is_finite() { radius } else { 0.0 })
+        .collect();
     progress.advance(1);
     progress.check()?;
     let clipped: Vec<f64> = {
@@ -112,17 +116,13 @@ pub(super) fn corrected<T: Number>(
         (within, recalled)
     })?;
     progress.advance(1);
-    progress.check()?;
-    let own = counters(n);
-    real.map_distances(real, |i, distances| {
-        for (j, distance) in distances.iter().enumerate() {
-            // Among real points the rim counts: the k-th neighbour, which made it, lies on it.
-            if i != j && real_factors[i] * real_factors[j] * distance <= clipped[i] {
-                own[j].fetch_add(1, Ordering::Relaxed);
-            }
+    let mut own = vec![0; n];
+    for ((_, inside), reach) in around.iter().zip(&clipped) {
+        // Among real points the rim counts: the k-th neighbour, which made it, lies on it.
+        for (j, _) in inside.iter().filter(|(_, distance)| distance <= reach) {
+            own[*j] += 1;
         }
-    })?;
-    progress.advance(1);
+    }
     progress.finish();
     let counts = |counters: Vec<AtomicU32>| counters.into_iter().map(AtomicU32::into_inner);
     let inside: Vec<u32> = counts(inside).collect();
@@ -130,7 +130,7 @@ pub(super) fn corrected<T: Number>(
     let fill = |counts: &mut dyn Iterator<Item = u32>, of: usize| -> f64 {
         counts.map(|count| (f64::from(count) / k as f64).min(1.0)).sum::<f64>() / of as f64
     };
-    let usual = fill(&mut counts(own), n);
+    let usual = fill(&mut own.into_iter(), n);
     let unclipped_density = fill(&mut counts(closely), m) / usual;
     let uncalibrated_coverage = fill(&mut rows.iter().map(|(within, _)| *within), n);
     Ok(Fidelity {
@@ -145,13 +145,23 @@ pub(super) fn corrected<T: Number>(
     })
 }
 
-// The distance of each point to its k-th neighbour; 0 where there are not so many at a finite one.
-fn radii<T: Number>(points: &Points<T>, k: usize, factors: &[f64]) -> Result<Vec<f64>> {
+// The distance of a point to its k-th neighbour, and who lies no further.
+type Neighbourhood = (f64, Vec<(usize, f64)>);
+
+fn neighbourhoods<T: Number>(
+    points: &Points<T>,
+    k: usize,
+    factors: &[f64],
+) -> Result<Vec<Neighbourhood>> {
     points.map_distances(points, |i, distances| {
-        let others = distances.iter().enumerate().filter(|(j, _)| *j != i);
-        let corrected = others.map(|(j, distance)| factors[i] * factors[j] * distance);
-        let (_, last) = mean_and_last(corrected, k);
-        if last.is_finite() { last } else { 0.0 }
+        let others = || {
+            let pairs = distances.iter().enumerate().filter(|(j, _)| *j != i);
+            pairs.map(|(j, distance)| (j, factors[i] * factors[j] * distance))
+        };
+        let (_, radius) = mean_and_last(others().map(|(_, distance)| distance), k);
+        // No more than k but for ties; all are at infinity from a point that was rejected.
+        let inside = others().filter(|(_, distance)| radius.is_finite() && *distance <= radius);
+        (radius, inside.collect())
     })
 }
 
