@@ -6,7 +6,7 @@
 
 use super::neighbours::mean_and_last;
 use super::points::{Number, Points};
-use metier_core::{Error, Progress, Result};
+use metier_core::{Error, Progress, Result, Samples};
 use serde::Serialize;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -93,7 +93,7 @@ pub(super) fn corrected<T: Number>(
     progress.advance(1);
     progress.check()?;
     let clipped: Vec<f64> = {
-        let middle = median(&radii);
+        let middle = Samples::from(radii.clone()).median();
         radii.iter().map(|radius| radius.min(middle)).collect()
     };
     // Each generated point's counts come together from all rows, whose order does not matter.
@@ -163,13 +163,6 @@ fn neighbourhoods<T: Number>(
         let inside = others().filter(|(_, distance)| radius.is_finite() && *distance <= radius);
         (radius, inside.collect())
     })
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let n = sorted.len();
-    0.5 * (sorted[(n - 1) / 2] + sorted[n / 2])
 }
 
 /// The coverage by up to `k` points that a set of `good` generated points of the real ones' own

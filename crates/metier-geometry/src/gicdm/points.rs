@@ -25,7 +25,7 @@ pub enum Metric {
     Cosine,
 }
 
-/// A number of rows: `f32`, in which products take half the time, or `f64`.
+/// A number of rows: `f32`, which takes half the memory, or `f64`.
 pub trait Number: ComplexField + Copy + Into<f64> + 'static {
     /// The nearest of these numbers.
     fn nearest(value: f64) -> Self;
@@ -153,7 +153,10 @@ impl<T: Number> Points<T> {
                     *distance = own + square - 2.0 * product;
                 }
                 for (j, distance) in distances.iter_mut().enumerate() {
-                    if *distance < NEAR * (own + other.squares[j]) {
+                    // Also where a single-precision product left the range of its numbers.
+                    let sound =
+                        *distance >= NEAR * (own + other.squares[j]) && distance.is_finite();
+                    if !sound {
                         *distance = self.squared_distance(i, other, j);
                     }
                     *distance = distance.sqrt();

@@ -119,6 +119,11 @@ fn near_copies_keep_their_digits() {
     let found = single.map_distances(&single, distances).unwrap();
     let right = f64::from(1e4f32 + 1e-3) - f64::from(1e4f32);
     near(found[0].1[1], right, 1e-12);
+    // Products beyond single precision, whose sums are no numbers.
+    let huge = array![[1e30f32, 1e30], [1e30, -1e30]];
+    let huge = Points::new(huge.view(), Metric::Euclidean).unwrap();
+    let found = huge.map_distances(&huge, distances).unwrap();
+    near(found[0].1[1] / 2e30, 1.0, 1e-6);
 }
 
 #[test]

@@ -3,7 +3,10 @@
 
 use super::bank::Bank;
 use super::exponential::exponential;
-use super::legs::{LegsSpectrum, MAX_DENSE, check_states, legs_eigenvectors, legs_spectrum};
+use super::legs::{
+    LegsSpectrum, MAX_DENSE, check_dt, check_kernels, check_states, legs_eigenvectors,
+    legs_spectrum,
+};
 use faer::Mat;
 use metier_core::{Error, Result, rng};
 use ndarray::Array2;
@@ -74,6 +77,7 @@ impl Baseline {
     pub fn bank(self, states: usize, dt: f64, len: usize, seed: u64) -> Result<Bank> {
         check_states(states, MAX_DENSE)?;
         check_dt(dt)?;
+        check_kernels(states, len)?;
         let age = |m: usize| (m as f64 + 0.5) * dt;
         let polynomials = |fill: &dyn Fn(f64, &mut [f64])| {
             let mut by_age = Array2::zeros((len, states));
@@ -122,13 +126,6 @@ pub fn s4d_inv(n: usize) -> Vec<f64> {
     let states = n as f64;
     let rule = |j: usize| states / PI * (states / (2 * j + 1) as f64 - 1.0);
     (0..n.div_ceil(2)).map(rule).collect()
-}
-
-fn check_dt(dt: f64) -> Result<()> {
-    if dt > 0.0 && dt.is_finite() {
-        return Ok(());
-    }
-    Err(Error::usage(format!("dt is {dt}, where a positive number is meant")).in_field("dt"))
 }
 
 /// Fills `row` with `e^{-tA} B` of the LegS system, `sqrt(2n+1) e^{-t} P_n(2 e^{-t} - 1)`.
@@ -203,6 +200,7 @@ fn dense(a: &Mat<f64>, b: &[f64], dt: f64, len: usize) -> Result<Bank> {
 /// No states or more than [`MAX_DENSE`], a `dt` that is no positive number, no samples.
 pub fn dplr_kernel(c: &[f64], dt: f64, len: usize) -> Result<Vec<f64>> {
     check_dt(dt)?;
+    check_kernels(c.len(), len)?;
     if len == 0 {
         return Err(Error::usage("a kernel of no samples is asked for").in_field("len"));
     }

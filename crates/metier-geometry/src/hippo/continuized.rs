@@ -6,7 +6,7 @@
 
 use super::bank::Bank;
 use super::bessel::{self, Kind};
-use super::legs::MAX_DENSE;
+use super::legs::{MAX_DENSE, check_dt, check_kernels, check_states};
 use crate::quadrature::gauss_legendre;
 use metier_core::{Error, Result};
 use ndarray::{Array2, Axis};
@@ -82,11 +82,8 @@ impl ContinuizedConfig {
     /// No states or more than [`MAX_DENSE`], a `dt` that is no positive number, a damping that is
     /// negative or no number.
     pub fn validate(&self) -> Result<()> {
-        super::legs::check_states(self.states, MAX_DENSE)?;
-        if !(self.dt > 0.0 && self.dt.is_finite()) {
-            let message = format!("dt is {}, where a positive number is meant", self.dt);
-            return Err(Error::usage(message).in_field("dt"));
-        }
+        check_states(self.states, MAX_DENSE)?;
+        check_dt(self.dt)?;
         if !(self.gamma >= 0.0 && self.gamma.is_finite()) {
             let why = if self.gamma < 0.0 { ": its states would grow without bound" } else { "" };
             let message = format!("gamma is {}, where at least 0 is meant{why}", self.gamma);
@@ -138,8 +135,10 @@ impl Continuized {
     /// [`Legendre`](Basis::Legendre) the orders of one argument by their recurrence.
     ///
     /// # Errors
-    /// No samples, or times so late that a Bessel function's argument has no digits left.
+    /// No samples, more kernel values than [`MAX_KERNELS`](super::MAX_KERNELS), or times so late that
+    /// a Bessel function's argument has no digits left.
     pub fn bank(&self, len: usize) -> Result<Bank> {
+        check_kernels(self.config.states, len)?;
         let dt = self.config.dt;
         let latest = MAX_ARGUMENT * MAX_ARGUMENT / 4.0;
         if dt * len as f64 > latest {

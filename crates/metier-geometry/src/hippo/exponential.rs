@@ -9,6 +9,10 @@ pub(super) fn exponential(a: &Mat<f64>) -> Mat<f64> {
     let n = a.nrows();
     let norm =
         (0..n).map(|j| a.col(j).iter().map(|value| value.abs()).sum::<f64>()).fold(0.0, f64::max);
+    if !norm.is_finite() {
+        // What overflowed has no exponential; a bank of it is refused.
+        return Mat::from_fn(n, n, |_, _| f64::NAN);
+    }
     let squarings = if norm > 0.5 { (norm / 0.5).log2().ceil() as i32 } else { 0 };
     let scaled = a * faer::Scale(0.5f64.powi(squarings));
     let mut sum = Mat::<f64>::identity(n, n);

@@ -32,6 +32,26 @@ pub(super) fn check_states(n: usize, most: usize) -> Result<()> {
     Err(Error::usage(message).in_field("n"))
 }
 
+pub(super) fn check_dt(dt: f64) -> Result<()> {
+    if dt > 0.0 && dt.is_finite() {
+        return Ok(());
+    }
+    Err(Error::usage(format!("dt is {dt}, where a positive number is meant")).in_field("dt"))
+}
+
+/// The most numbers that a bank of kernels holds: 16 GiB.
+pub const MAX_KERNELS: usize = 1 << 31;
+
+pub(super) fn check_kernels(states: usize, len: usize) -> Result<()> {
+    if states.saturating_mul(len) <= MAX_KERNELS {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "{states} states over {len} samples are more than the {MAX_KERNELS} numbers that can be had"
+    ))
+    .in_field("len"))
+}
+
 /// The matrix `A` of `x' = -A x + B u`: `sqrt((2n+1)(2k+1))` below the diagonal, `n + 1` on it.
 ///
 /// ```

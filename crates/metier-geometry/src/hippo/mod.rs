@@ -42,8 +42,8 @@ pub use export::export_dplr;
 pub use figures::{coverage_figure, kernel_figure, reconstruction_figure, spectrum_figure};
 pub use irregular::irregular_states;
 pub use legs::{
-    LegsSpectrum, MAX_DENSE, MAX_STATES, asymptotic_omega, asymptotic_small_omega, legs_b,
-    legs_eigenvectors, legs_matrix, legs_skew, legs_spectrum,
+    LegsSpectrum, MAX_DENSE, MAX_KERNELS, MAX_STATES, asymptotic_omega, asymptotic_small_omega,
+    legs_b, legs_eigenvectors, legs_matrix, legs_skew, legs_spectrum,
 };
 pub use memory::Memory;
 pub use operator::{decay, decay_of_one, operator_frequency};

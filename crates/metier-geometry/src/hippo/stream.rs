@@ -2,7 +2,7 @@
 
 use super::bank::Bank;
 use super::continuized::{Basis, ContinuizedConfig, Discretization};
-use super::legs::{MAX_DENSE, check_states, legs_b};
+use super::legs::{MAX_DENSE, check_dt, check_states, legs_b};
 use metier_core::{Error, Result};
 use ndarray::{Array2, ArrayView2, Axis};
 use realfft::num_complex::Complex64;
@@ -49,11 +49,8 @@ impl LegsStream {
     /// No states or more than [`MAX_DENSE`], or a step that is no positive number.
     pub fn new(states: usize, clock: Clock) -> Result<Self> {
         check_states(states, MAX_DENSE)?;
-        if let Clock::Invariant { dt } = clock
-            && !(dt > 0.0 && dt.is_finite())
-        {
-            let message = format!("dt is {dt}, where a positive number is meant");
-            return Err(Error::usage(message).in_field("dt"));
+        if let Clock::Invariant { dt } = clock {
+            check_dt(dt)?;
         }
         Ok(Self { clock, b: legs_b(states), state: vec![0.0; states], samples: 0 })
     }

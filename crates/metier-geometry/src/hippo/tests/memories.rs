@@ -139,6 +139,16 @@ fn every_baseline_makes_a_bank_and_refuses_a_wrong_step() {
         let error = baseline.bank(4, -1.0, 10, 0).unwrap_err();
         assert_eq!(error.message(), "dt is -1, where a positive number is meant");
     }
+    // Steps and lengths beyond all measure end in an error, not in a hang or without memory.
+    for baseline in Baseline::ALL {
+        assert!(baseline.bank(4, 1.0, usize::MAX, 0).is_err());
+        let far = baseline.bank(4, 1e308, 3, 0);
+        assert!(far.is_err() || far.unwrap().values().iter().all(|v| v.is_finite()));
+    }
+    assert!(Baseline::Legt.bank(4, 1e308, 3, 0).is_err());
+    let layer = Continuized::new(&ContinuizedConfig { dt: 1e-9, ..Default::default() }).unwrap();
+    let error = layer.bank(1 << 40).unwrap_err();
+    assert!(error.message().contains("more than the 2147483648 numbers"), "{error}");
     let frequencies = |seed| Baseline::Random.bank(8, 0.1, 20, seed).unwrap();
     assert_eq!(frequencies(1), frequencies(1));
     assert_ne!(frequencies(1), frequencies(2));
